@@ -1,0 +1,69 @@
+package agent
+
+// EventType names what an [Event] carries.
+type EventType string
+
+// The events of one turn, in the order they come: stages as they begin, then sources before the first token that
+// cites them, tokens, follow-ups, and exactly one done at the end. A turn that cannot be finished ends with an
+// error event instead of done.
+const (
+	EventStage     EventType = "stage"
+	EventSources   EventType = "sources"
+	EventToken     EventType = "token"
+	EventFollowUps EventType = "follow_ups"
+	EventReset     EventType = "reset" // what was streamed so far is withdrawn; the text starts again
+	EventDone      EventType = "done"
+	EventError     EventType = "error"
+)
+
+// Event is one step of an answer. Only the fields of its type are set.
+type Event struct {
+	Type      EventType `json:"type"`
+	Stage     string    `json:"stage,omitempty"` // retrieve, write, check
+	Text      string    `json:"text,omitempty"`  // token: a piece of the answer, with [n] marks
+	Sources   []Source  `json:"sources,omitempty"`
+	FollowUps []string  `json:"follow_ups,omitempty"`
+	Done      *Done     `json:"done,omitempty"`
+	Message   string    `json:"message,omitempty"` // error: one sentence in the visitor's language
+}
+
+// Source is a passage that the answer cites as [N].
+type Source struct {
+	N        int    `json:"n"` // 1-based
+	Passage  string `json:"passage"`
+	Section  string `json:"section"`
+	Exhibit  string `json:"exhibit,omitempty"`
+	Title    string `json:"title"`   // exhibit title or document name
+	Heading  string `json:"heading"` // section heading
+	Quote    string `json:"quote"`   // the passage's text
+	Document string `json:"document"`
+	Page     int    `json:"page,omitempty"`
+	// Published are the works the section's text names as its own sources.
+	Published []Published `json:"published,omitempty"`
+}
+
+// Published is a work that a section rests on.
+type Published struct {
+	Title string `json:"title"`
+	URL   string `json:"url,omitempty"`
+}
+
+// WrittenBy says what made the words of an answer.
+type WrittenBy string
+
+// The makers of answers.
+const (
+	WrittenByGallery WrittenBy = "gallery" // sentences of the gallery's own texts
+	WrittenByModel   WrittenBy = "model"   // a language model, from the same evidence
+	WrittenByNobody  WrittenBy = "nobody"  // the gallery has nothing on it, and says so
+)
+
+// Done ends a turn.
+type Done struct {
+	Answered  bool      `json:"answered"` // false where the gallery has nothing on it
+	WrittenBy WrittenBy `json:"written_by"`
+	Language  string    `json:"language"`
+	Millis    int64     `json:"ms"`
+	// ModelError says why the model's answer was not used, for the trace; never shown to visitors.
+	ModelError string `json:"model_error,omitempty"`
+}

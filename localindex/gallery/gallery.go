@@ -1,0 +1,205 @@
+// Package gallery holds the words of the house about content: galleries, halls, exhibits, sections, passages and
+// venue facts. It is data only, and imports nothing.
+package gallery
+
+// Localized is one text in several languages, keyed by language tag ("en", "zh").
+type Localized map[string]string
+
+// In returns the text in lang, else in the first of fallbacks that has one, else in any language (the smallest
+// tag, so that the choice is stable), else "". A title is thus never empty where any language has it.
+func (l Localized) In(lang string, fallbacks ...string) string {
+	if s := l[lang]; s != "" {
+		return s
+	}
+	for _, f := range fallbacks {
+		if s := l[f]; s != "" {
+			return s
+		}
+	}
+	first := ""
+	for tag, s := range l {
+		if s != "" && (first == "" || tag < first) {
+			first = tag
+		}
+	}
+	return l[first]
+}
+
+// Point is a place on the plan, in metres from its lower left corner.
+type Point [2]float64
+
+// Gallery is all content of one gallery, as authored.
+type Gallery struct {
+	ID        string    `json:"id"` // lower case letters, digits, dashes
+	Name      Localized `json:"name"`
+	Languages []string  `json:"languages"` // first is the default
+	TimeZone  string    `json:"time_zone"` // IANA name
+	Halls     []Hall    `json:"halls"`
+	Kiosks    []Place   `json:"kiosks,omitempty"` // where kiosks stand
+	Exhibits  []Exhibit `json:"exhibits"`
+	Venue     Venue     `json:"venue"`
+	Sections  []Section `json:"sections"`
+	// Attract are short lines for the attract loop.
+	Attract []Localized `json:"attract,omitempty"`
+	// Recognition holds an author's overrides for the recognition index, such as {"index": "exact"}.
+	Recognition map[string]string `json:"recognition,omitempty"`
+}
+
+// Hall is one room of the gallery.
+type Hall struct {
+	ID      string    `json:"id"`
+	Name    Localized `json:"name"`
+	About   Localized `json:"about,omitempty"`
+	Floor   int       `json:"floor"`
+	Outline []Point   `json:"outline"` // polygon on the plan of its floor
+	Doors   []Door    `json:"doors,omitempty"`
+}
+
+// Door joins two halls; it is listed in one of them.
+type Door struct {
+	To       string `json:"to"`
+	At       Point  `json:"at"`
+	StepFree bool   `json:"step_free"`
+}
+
+// Place is a named spot on the plan.
+type Place struct {
+	ID   string `json:"id"`
+	Hall string `json:"hall"`
+	At   Point  `json:"at"`
+}
+
+// Exhibit is one thing on show.
+type Exhibit struct {
+	ID        string    `json:"id"`
+	Label     string    `json:"label"` // number on the wall, for the number pad
+	Hall      string    `json:"hall"`
+	At        Point     `json:"at"`
+	Title     Localized `json:"title"`
+	Maker     Localized `json:"maker,omitempty"`
+	Date      Localized `json:"date,omitempty"`
+	Materials Localized `json:"materials,omitempty"`
+	Accession string    `json:"accession,omitempty"`
+	Credit    Localized `json:"credit,omitempty"`
+	Pictures  []Picture `json:"pictures"` // the first is the one shown
+	Keywords  []string  `json:"keywords,omitempty"`
+	Related   []string  `json:"related,omitempty"` // exhibit ids
+	Sources   []Source  `json:"sources,omitempty"`
+	Minutes   float64   `json:"minutes,omitempty"` // viewing time
+}
+
+// Picture is one reference picture of an exhibit.
+type Picture struct {
+	File   string    `json:"file"` // slash-separated path below the gallery or release folder
+	Alt    Localized `json:"alt,omitempty"`
+	Width  int       `json:"width"`
+	Height int       `json:"height"`
+}
+
+// Source is a published work that a text rests on.
+type Source struct {
+	Key   string `json:"key"` // used in texts as [^key]
+	Title string `json:"title"`
+	URL   string `json:"url,omitempty"`
+}
+
+// Domain says what a text is about.
+type Domain string
+
+// The domains of texts.
+const (
+	DomainExhibit Domain = "exhibit"
+	DomainVenue   Domain = "venue"
+	DomainEvent   Domain = "event"
+	DomainService Domain = "service"
+)
+
+// Level is the audience a text is written for; empty means everybody.
+type Level string
+
+// The audience levels.
+const (
+	LevelChild   Level = "child"
+	LevelGeneral Level = "general"
+	LevelExpert  Level = "expert"
+)
+
+// Section is one headed text, the unit an answer is given from (the parent of passages).
+type Section struct {
+	ID       string   `json:"id"` // unique in the release, such as "penrose-tiling/en/2"
+	Exhibit  string   `json:"exhibit,omitempty"`
+	Hall     string   `json:"hall,omitempty"`
+	Domain   Domain   `json:"domain"`
+	Language string   `json:"language"`
+	Level    Level    `json:"level,omitempty"`
+	Heading  string   `json:"heading"`
+	Path     []string `json:"path,omitempty"`    // headings above, outermost first
+	Text     string   `json:"text"`              // plain text, paragraphs separated by a blank line
+	Sources  []string `json:"sources,omitempty"` // keys of the exhibit's sources named in the text
+	Document string   `json:"document"`          // file the text came from
+	Page     int      `json:"page,omitempty"`    // 1-based page in it, 0 where there are none
+}
+
+// Passage is a part of a section, the unit that is searched (a child).
+type Passage struct {
+	ID      string `json:"id"` // section id plus "#" and a number
+	Section string `json:"section"`
+	Text    string `json:"text"`
+}
+
+// Venue holds the facts of the house that must never be guessed.
+type Venue struct {
+	Address  Localized   `json:"address,omitempty"`
+	Phone    string      `json:"phone,omitempty"`
+	Hours    []Hours     `json:"hours,omitempty"`
+	Closures []Closure   `json:"closures,omitempty"`
+	Tickets  []Ticket    `json:"tickets,omitempty"`
+	Services []Service   `json:"services,omitempty"`
+	Events   []Event     `json:"events,omitempty"`
+	Rules    []Localized `json:"rules,omitempty"`
+}
+
+// Hours are the opening hours of one weekday; a weekday that has none is closed.
+type Hours struct {
+	Day       string `json:"day"`                  // "monday" … "sunday"
+	Open      string `json:"open"`                 // "10:00"
+	Close     string `json:"close"`                // "18:00"
+	LastEntry string `json:"last_entry,omitempty"` // "17:30"
+}
+
+// Closure is a date on which other hours hold: closed where Open is empty.
+type Closure struct {
+	Date   string    `json:"date"` // "2026-12-25"
+	Open   string    `json:"open,omitempty"`
+	Close  string    `json:"close,omitempty"`
+	Reason Localized `json:"reason,omitempty"`
+}
+
+// Ticket is one price.
+type Ticket struct {
+	Name  Localized `json:"name"`
+	Price Localized `json:"price"` // with its currency, as printed
+}
+
+// Service is something the house offers: toilets, café, cloakroom, wheelchairs.
+type Service struct {
+	ID       string    `json:"id"`
+	Name     Localized `json:"name"`
+	Where    Localized `json:"where,omitempty"`
+	Hall     string    `json:"hall,omitempty"`
+	About    Localized `json:"about,omitempty"`
+	StepFree bool      `json:"step_free,omitempty"`
+}
+
+// Event is something that happens at a time.
+type Event struct {
+	ID      string    `json:"id"`
+	Name    Localized `json:"name"`
+	When    Localized `json:"when"`
+	Day     string    `json:"day,omitempty"`  // weekday it repeats on
+	Date    string    `json:"date,omitempty"` // or the date it happens
+	Start   string    `json:"start,omitempty"`
+	Minutes int       `json:"minutes,omitempty"`
+	Hall    string    `json:"hall,omitempty"`
+	About   Localized `json:"about,omitempty"`
+}
