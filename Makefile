@@ -1,0 +1,54 @@
+# make demo and make test do all set-up themselves. Everything else assumes they ran once.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# Packages without heavy OpenCV work, which the race detector can run in reasonable time.
+RACE_PACKAGES = ./agent/... ./kiosk/... ./localindex/... ./sync/... ./hardware/... ./ui/...
+PAGE_SOURCES = $(shell find ui/kiosk -path ui/kiosk/node_modules -prune -o -path ui/kiosk/dist -prune -o -type f -print)
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: ## what building needs, from Debian packages
+	@scripts/setup.sh
+
+setup-test: ## what building and testing needs
+	@scripts/setup.sh test
+
+ui/kiosk/node_modules/.package-lock.json: ui/kiosk/package-lock.json | setup
+	@cd ui/kiosk && npm ci --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
+
+ui/kiosk/dist/index.html: ui/kiosk/node_modules/.package-lock.json $(PAGE_SOURCES)
+	@cd ui/kiosk && npm run --silent build
+	@touch $@
+
+ui/e2e/node_modules/.package-lock.json: ui/e2e/package-lock.json
+	@cd ui/e2e && npm ci --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
+
+pages: ui/kiosk/dist/index.html ## the visitor's page
+
+build: setup pages ## bin/docent, pages embedded
+	@go build -o bin/docent ./cmd/docent
+
+demo: build ## hub, kiosk and sample gallery in one process
+	@bin/docent demo $(DEMO)
+
+lint: pages ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l cmd kiosk vision localindex agent sync hardware ui/*.go)" || { gofmt -l cmd kiosk vision localindex agent sync hardware ui/*.go; echo "these files are not gofmt'ed"; exit 1; }
+	@go vet ./...
+	@go tool staticcheck ./...
+
+test: setup-test build lint ui/e2e/node_modules/.package-lock.json ## everything that must hold
+	@cd ui/kiosk && npm run --silent check && npm run --silent test
+	go test -timeout 20m ./...
+	go test -timeout 20m -race -short $(RACE_PACKAGES)
+
+clean: ## what was built, but not the caches of Go and npm
+	@rm -rf bin ui/kiosk/node_modules ui/e2e/node_modules
+	@find ui/kiosk/dist -mindepth 1 ! -name .gitkeep -delete
+
+.PHONY: help setup setup-test pages build demo lint test clean
