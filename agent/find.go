@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"context"
+	"slices"
+
+	"docent/localindex/gallery"
+)
+
+// found is what the gallery has on a turn: the answer made of its own sentences, and the evidence it was made from.
+type found struct {
+	language string // of the answer
+	question question
+	passages []*passage // evidence in the order it is worth, for a model to write from
+	answer   answer
+}
+
+// find answers a turn with the gallery's own sentences.
+func (g *Guide) find(ctx context.Context, lib Library, t Turn, language string) (found, error) {
+	s := g.shelves.of(lib)
+	if t.Explain {
+		return s.findExplanation(lib, t.Exhibit, language, t.Level, 1), nil
+	}
+	q := s.analyse(resolve(s, t), language, t.Exhibit)
+	q.text = t.Question
+	if len(q.focus) == 0 && len(q.about) > 0 && (q.kind == kindWhat || q.kind == kindHow) {
+		f := s.findExplanation(lib, q.about[0], language, t.Level, overviewShare)
+		f.question = q
+		return f, nil
+	}
+	for _, in := range languagesFrom(language, s.languages) {
+		passages, err := gather(ctx, lib, q, t.Exhibit, in)
+		if err != nil {
+			return found{}, err
+		}
+		ranked := s.score(q, passages, t.Exhibit, t.Level)
+		if !answerable(q, ranked) {
+			continue
+		}
+		a := compose(lib, language, choose(ranked))
+		a.introduce(language, in)
+		return found{language: language, question: q, passages: evidence(a, ranked), answer: a}, nil
+	}
+	return found{language: language, question: q, answer: nothing(language, phrasesIn(language).nothing)}, nil
+}
+
+// findExplanation explains an exhibit.
+func (s *shelf) findExplanation(lib Library, exhibit, language string, level gallery.Level, share float64) found {
+	f := found{language: language, question: question{language: language, about: []string{exhibit}}}
+	for _, in := range languagesFrom(language, s.languages) {
+		if exhibit == "" {
+			break
+		}
+		if picked := explain(lib, exhibit, in, level, share); len(picked) > 0 {
+			f.answer = compose(lib, language, picked)
+			f.answer.introduce(language, in)
+			f.passages = f.answer.passages
+			return f
+		}
+	}
+	f.answer = nothing(language, phrasesIn(language).noExhibit)
+	return f
+}
+
+// introduce says that what follows is in another language than the answer.
+func (a *answer) introduce(language, in string) {
+	if language != in {
+		a.sentences = slices.Insert(a.sentences, 0, phrasesIn(language).only(in))
+	}
+}
+
+func nothing(language, sentence string) answer {
+	return answer{language: language, sentences: []string{sentence}}
+}
+
+// languagesFrom puts a language before the others there are.
+func languagesFrom(first string, all []string) []string {
+	out := []string{first}
+	for _, l := range all {
+		if l != first {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// evidenceLimit is how many passages a model is given.
+const evidenceLimit = 6
+
+// evidence lists the passages of an answer, then those of the next best sentences.
+func evidence(a answer, ranked []*candidate) []*passage {
+	out := slices.Clone(a.passages)
+	for _, c := range ranked {
+		if len(out) >= evidenceLimit || c.coverage < minFurther {
+			break
+		}
+		if !slices.Contains(out, c.passage) {
+			out = append(out, c.passage)
+		}
+	}
+	return out
+}
+
+// resolve gives a question that points at something without an exhibit in hand the subject of the one before it.
+func resolve(s *shelf, t Turn) string {
+	if t.Exhibit != "" || len(t.History) == 0 {
+		return t.Question
+	}
+	q := s.analyse(t.Question, t.Language, "")
+	if q.named || len(q.focus) > 0 && !points(t.Question) {
+		return t.Question
+	}
+	for _, x := range slices.Backward(t.History) {
+		before := s.analyse(x.Question, t.Language, "")
+		if before.named {
+			return t.Question + " " + s.titleOf(before.about[0], t.Question)
+		}
+	}
+	return t.Question
+}

@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// maxFollowUps is how many questions are suggested after an answer.
+const maxFollowUps = 3
+
+// followUps suggests questions that the gallery can answer, and that this turn has not answered yet: natural ones
+// about the exhibit, its sections that were not cited, a related exhibit, the house. Every one is tried first.
+func (g *Guide) followUps(ctx context.Context, lib Library, t Turn, f found) []string {
+	s := g.shelves.of(lib)
+	exhibit := t.Exhibit
+	if len(f.question.about) > 0 {
+		exhibit = f.question.about[0]
+	}
+	tried := newTrial(s, lib, f, exhibit)
+	p := phrasesIn(f.language)
+	var out []string
+	add := func(limit int, text string) {
+		if len(out) < limit && !slices.Contains(out, text) && !asked(t, text) && tried.answers(ctx, text) {
+			out = append(out, text)
+		}
+	}
+	if exhibit != "" {
+		for _, ask := range p.asks {
+			add(maxFollowUps-1, ask)
+		}
+		for _, sec := range lib.Sections(exhibit, f.language) {
+			if suits(sec.Level, t.Level) {
+				add(maxFollowUps-1, fmt.Sprintf(p.more, sec.Heading))
+			}
+		}
+		if e, ok := lib.Exhibit(exhibit); ok {
+			for _, id := range e.Related {
+				if r, ok := lib.Exhibit(id); ok {
+					add(maxFollowUps, fmt.Sprintf(p.about, r.Title.In(f.language)))
+				}
+			}
+		}
+	}
+	for _, ask := range p.houseAsks {
+		add(maxFollowUps, ask)
+	}
+	return out
+}
+
+func asked(t Turn, text string) bool {
+	return t.Question == text || slices.ContainsFunc(t.History, func(x Exchange) bool { return x.Question == text })
+}
+
+// trial tries questions against the gallery without answering them.
+type trial struct {
+	shelf    *shelf
+	lib      Library
+	language string
+	exhibit  string
+	used     map[string]bool // sentences already said
+}
+
+func newTrial(s *shelf, lib Library, f found, exhibit string) *trial {
+	t := &trial{shelf: s, lib: lib, language: f.language, exhibit: exhibit, used: make(map[string]bool)}
+	for _, sentence := range f.answer.said {
+		t.used[sentence] = true
+	}
+	return t
+}
+
+// answers reports whether the gallery answers a question in its own language, with a sentence not said yet, which the
+// next suggestion then may not use either.
+func (t *trial) answers(ctx context.Context, text string) bool {
+	q := t.shelf.analyse(text, t.language, t.exhibit)
+	var best *candidate
+	if len(q.focus) == 0 && len(q.about) > 0 {
+		if picked := explain(t.lib, q.about[0], t.language, "", overviewShare); len(picked) > 0 {
+			best = picked[0]
+		}
+	} else {
+		passages, err := gather(ctx, t.lib, q, t.exhibit, t.language)
+		if err != nil {
+			return false // the answer stands; it only has fewer suggestions
+		}
+		ranked := t.shelf.score(q, passages, t.exhibit, "")
+		if answerable(q, ranked) {
+			best = ranked[0]
+		}
+	}
+	if best == nil || t.used[best.text] {
+		return false
+	}
+	t.used[best.text] = true
+	return true
+}

@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"docent/agent/internal/words"
+)
+
+// Options configure a Guide. The zero value is a guide without a model.
+type Options struct {
+	// Logger hears what went wrong; nil means nobody. It never hears what a visitor asked.
+	Logger *slog.Logger
+	// Clock tells the time for Done.Millis; nil means time.Now.
+	Clock func() time.Time
+}
+
+// Guide answers visitors' questions. It is safe for concurrent use.
+type Guide struct {
+	logger  *slog.Logger
+	clock   func() time.Time
+	shelves shelves
+}
+
+// New returns a guide.
+func New(o Options) *Guide {
+	g := &Guide{logger: o.Logger, clock: o.Clock}
+	if g.logger == nil {
+		g.logger = slog.New(slog.DiscardHandler)
+	}
+	if g.clock == nil {
+		g.clock = time.Now
+	}
+	return g
+}
+
+// Prepare counts a release's words before its first question, which otherwise waits for it.
+func (g *Guide) Prepare(lib Library) { g.shelves.of(lib) }
+
+// eventBuffer is how many events may wait for the reader of an answer before the guide waits for it.
+const eventBuffer = 16
+
+// Answer answers one turn from the library. The channel carries the events of the turn in the order that [EventType]
+// tells, and is closed when the turn is over and nothing runs any more: after done, after error, or soon after ctx is
+// done, without either. The caller reads it until it is closed, or cancels ctx.
+func (g *Guide) Answer(ctx context.Context, lib Library, t Turn) <-chan Event {
+	events := make(chan Event, eventBuffer)
+	go func() {
+		defer close(events)
+		g.answer(ctx, lib, t, stream{ctx, events})
+	}()
+	return events
+}
+
+// stream sends events until its context is done.
+type stream struct {
+	ctx    context.Context
+	events chan<- Event
+}
+
+func (s stream) send(e Event) {
+	select {
+	case s.events <- e:
+	case <-s.ctx.Done():
+	}
+}
+
+func (s stream) stage(name string) { s.send(Event{Type: EventStage, Stage: name}) }
+
+func (s stream) text(a answer) {
+	if len(a.sources) > 0 {
+		s.send(Event{Type: EventSources, Sources: a.sources})
+	}
+	for _, p := range a.pieces() {
+		s.send(Event{Type: EventToken, Text: p})
+	}
+}
+
+func (g *Guide) answer(ctx context.Context, lib Library, t Turn, out stream) {
+	began := g.clock()
+	language := t.Language
+	if !t.Explain {
+		language = words.Detect(t.Question, t.Language)
+	}
+	if language == "" {
+		language = words.English
+	}
+	out.stage("retrieve")
+	f, err := g.find(ctx, lib, t, language)
+	if err != nil {
+		g.fail(ctx, out, language, err)
+		return
+	}
+	out.stage("write")
+	out.text(f.answer)
+	if suggestions := g.followUps(ctx, lib, t, f); len(suggestions) > 0 {
+		out.send(Event{Type: EventFollowUps, FollowUps: suggestions})
+	}
+	done := Done{Answered: f.answer.answered, WrittenBy: WrittenByGallery, Language: language}
+	if !f.answer.answered {
+		done.WrittenBy = WrittenByNobody
+	}
+	done.Millis = g.clock().Sub(began).Milliseconds()
+	out.send(Event{Type: EventDone, Done: &done})
+}
+
+// fail ends a turn that could not be finished. A cancelled turn just ends: nobody listens.
+func (g *Guide) fail(ctx context.Context, out stream, language string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	g.logger.Error("answer a question", "error", err)
+	out.send(Event{Type: EventError, Message: phrasesIn(language).broken})
+}

@@ -1,0 +1,103 @@
+package words
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/go-porterstemmer"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold makes spellings equal: full width to half width, lower case, Latin letters without accents, straight
+// quotation marks and dashes.
+func Fold(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range norm.NFKD.String(s) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case r == '’' || r == '‘' || r == 'ʼ':
+			b.WriteByte('\'')
+		case r == '‐' || r == '‑' || r == '–' || r == '—':
+			b.WriteByte('-')
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return norm.NFC.String(b.String())
+}
+
+// latinWords returns the words of folded text that are not Chinese: runs of letters and digits, without a
+// possessive ending; numbers keep their decimal point and lose their thousands commas.
+func latinWords(folded string) []string {
+	var out []string
+	rs := []rune(folded)
+	for i := 0; i < len(rs); {
+		if !isWordRune(rs[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(rs) && (isWordRune(rs[j]) || joins(rs, j)) {
+			j++
+		}
+		w := strings.TrimSuffix(string(rs[i:j]), "'s")
+		if unicode.IsDigit(rs[i]) {
+			w = strings.ReplaceAll(w, ",", "")
+		}
+		if w = strings.ReplaceAll(w, "'", ""); w != "" {
+			out = append(out, w)
+		}
+		i = j
+	}
+	return out
+}
+
+func isWordRune(r rune) bool {
+	return (unicode.IsLetter(r) && !isHan(r)) || unicode.IsDigit(r)
+}
+
+// joins reports whether rs[j] holds a word together: an apostrophe between letters, a point or comma between digits.
+func joins(rs []rune, j int) bool {
+	if j == 0 || j+1 >= len(rs) {
+		return false
+	}
+	a, b := rs[j-1], rs[j+1]
+	switch rs[j] {
+	case '\'':
+		return unicode.IsLetter(a) && unicode.IsLetter(b) && !isHan(a) && !isHan(b)
+	case '.', ',':
+		return unicode.IsDigit(a) && unicode.IsDigit(b)
+	}
+	return false
+}
+
+func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
+
+// Stem returns the stem of a folded Latin word: irregular forms first, then Porter's algorithm, the one the text
+// index uses.
+func Stem(word string) string {
+	if base, ok := irregular[word]; ok {
+		word = base
+	}
+	if len(word) < 3 || word[0] >= '0' && word[0] <= '9' {
+		return word
+	}
+	return string(porterstemmer.StemWithoutLowerCasing([]rune(word)))
+}
+
+// irregular maps irregular forms that questions about works and their makers use to their base.
+var irregular = map[string]string{
+	"made": "make", "drew": "draw", "drawn": "draw", "built": "build", "found": "find", "wrote": "write",
+	"written": "write", "gave": "give", "given": "give", "began": "begin", "begun": "begin", "came": "come",
+	"grew": "grow", "grown": "grow", "knew": "know", "known": "know", "saw": "see", "seen": "see", "took": "take",
+	"taken": "take", "thought": "think", "bought": "buy", "sold": "sell", "held": "hold", "kept": "keep",
+	"told": "tell", "shown": "show", "chose": "choose", "chosen": "choose", "broke": "break", "broken": "break",
+	"wove": "weave", "woven": "weave", "died": "die", "dying": "die", "lay": "lie", "lain": "lie", "led": "lead",
+	"left": "leave", "met": "meet", "said": "say", "sang": "sing", "spoke": "speak", "stood": "stand",
+	"taught": "teach", "wore": "wear", "worn": "wear", "won": "win", "colour": "color", "colours": "color",
+	"coloured": "color", "grey": "gray", "centre": "center", "centres": "center", "theatre": "theater",
+	"metre": "meter", "metres": "meter", "jewellery": "jewelry", "men": "man", "women": "woman",
+	"children": "child", "feet": "foot", "mice": "mouse", "people": "person", "lives": "life", "leaves": "leaf",
+	"vertices": "vertex", "matrices": "matrix", "axes": "axis", "formulae": "formula",
+}
