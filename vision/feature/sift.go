@@ -1,0 +1,94 @@
+// Package feature describes pictures: RootSIFT key points, a visual vocabulary, VLAD vectors of whole pictures and
+// of windows of them, and the projection that shortens those.
+//
+// It knows nothing of exhibits.
+package feature
+
+import (
+	"errors"
+	"fmt"
+	"image"
+
+	"gocv.io/x/gocv"
+
+	"docent/vision/internal/kernel"
+)
+
+// DescriptorBytes is the length of one RootSIFT descriptor. Its values are multiples of 1/512, so that its Euclidean
+// length is about 512.
+const DescriptorBytes = kernel.DescriptorBytes
+
+// Point is one key point: its place and diameter in pixels of the described picture, and its direction in degrees.
+type Point struct {
+	X, Y, Size, Angle float32
+}
+
+// Set is the local features of one picture.
+type Set struct {
+	Width, Height int // of the described picture, pixels
+	Points        []Point
+	Descriptors   []byte // DescriptorBytes per point
+}
+
+// Len is the number of features.
+func (s Set) Len() int { return len(s.Points) }
+
+// Options says how a picture is described.
+type Options struct {
+	MaxSide     int     // the picture is made smaller so that its longer side has at most so many pixels
+	MaxFeatures int     // the strongest features kept
+	Contrast    float64 // least contrast of a feature; SIFT's own default is 0.04
+}
+
+// ErrPicture is wrapped by errors about pictures that cannot be described.
+var ErrPicture = errors.New("unusable picture")
+
+// Extract describes a picture of one channel (gray) or three (BGR).
+func Extract(picture gocv.Mat, o Options) (Set, error) {
+	gray, err := Gray(picture, o.MaxSide)
+	if err != nil {
+		return Set{}, err
+	}
+	defer gray.Close()
+	pixels, err := gray.DataPtrUint8()
+	if err != nil {
+		return Set{}, fmt.Errorf("%w: %w", ErrPicture, err)
+	}
+	points, descriptors, err := kernel.SIFT(pixels, gray.Rows(), gray.Cols(), gray.Step(), kernel.SIFTOptions{
+		MaxFeatures: o.MaxFeatures, Contrast: o.Contrast, Edge: 10, Sigma: 1.6,
+	})
+	if err != nil {
+		return Set{}, fmt.Errorf("find features: %w", err)
+	}
+	s := Set{Width: gray.Cols(), Height: gray.Rows(), Points: make([]Point, len(points)), Descriptors: descriptors}
+	for i, p := range points {
+		s.Points[i] = Point{X: p.X, Y: p.Y, Size: p.Size, Angle: p.Angle}
+	}
+	return s, nil
+}
+
+// Gray is an 8-bit gray copy of a picture whose longer side has at most maxSide pixels. The caller closes it.
+func Gray(picture gocv.Mat, maxSide int) (gocv.Mat, error) {
+	if picture.Empty() || picture.Cols() < 1 || picture.Rows() < 1 {
+		return gocv.Mat{}, fmt.Errorf("%w: it is empty", ErrPicture)
+	}
+	gray := gocv.NewMat()
+	switch picture.Type() {
+	case gocv.MatTypeCV8UC3:
+		gocv.CvtColor(picture, &gray, gocv.ColorBGRToGray)
+	case gocv.MatTypeCV8UC1:
+		picture.CopyTo(&gray)
+	default:
+		gray.Close()
+		return gocv.Mat{}, fmt.Errorf("%w: it has pixel type %v", ErrPicture, picture.Type())
+	}
+	longer := max(gray.Cols(), gray.Rows())
+	if maxSide <= 0 || longer <= maxSide {
+		return gray, nil
+	}
+	size := image.Pt(max(1, gray.Cols()*maxSide/longer), max(1, gray.Rows()*maxSide/longer))
+	small := gocv.NewMat()
+	gocv.Resize(gray, &small, size, 0, 0, gocv.InterpolationArea)
+	gray.Close()
+	return small, nil
+}
