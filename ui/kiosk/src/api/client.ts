@@ -1,0 +1,203 @@
+import type {
+  AnswerEvent,
+  ExhibitCard,
+  ExhibitDetail,
+  Gallery,
+  PassageView,
+  Recognition,
+  Visit,
+} from './contract'
+import { eventsOf } from './sse'
+
+/** The server's refusal, with its sentences for the visitor (RFC 9457). Sentences are empty where it sent none. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly title: string,
+    readonly detail: string,
+  ) {
+    super(`${status} ${code}`)
+    this.name = 'Problem'
+  }
+}
+
+/** The server cannot be reached, does not answer in time, broke off in the middle, or is not ready yet. */
+export class Unreachable extends Error {
+  constructor(what: string, options?: ErrorOptions) {
+    super(what, options)
+    this.name = 'Unreachable'
+  }
+}
+
+/** How long an answer may be silent before it counts as broken off. */
+export const answerSilence = 45_000
+
+const shortWait = 10_000
+const photoWait = 30_000
+
+type Fetch = (input: string, init: RequestInit) => Promise<Response>
+
+interface Call {
+  method?: 'GET' | 'POST'
+  body?: unknown
+  signal?: AbortSignal
+  wait?: number
+  accept?: string
+  keepalive?: boolean
+  query?: Record<string, string | undefined>
+}
+
+/** Speaks to the kiosk server. Every call may throw {@link Problem}, {@link Unreachable} or an AbortError. */
+export class Client {
+  /** The language that the server's sentences shall be in. */
+  language = 'en'
+
+  readonly #base: string
+  readonly #fetch: Fetch
+
+  constructor(base = '/api/v1', fetch: Fetch = (input, init) => globalThis.fetch(input, init)) {
+    this.#base = base
+    this.#fetch = fetch
+  }
+
+  gallery(signal?: AbortSignal): Promise<Gallery> {
+    return this.#json('/gallery', { ...(signal && { signal }) })
+  }
+
+  startVisit(language: string, signal?: AbortSignal): Promise<Visit> {
+    return this.#json('/visit/start', { method: 'POST', body: { language }, ...(signal && { signal }) })
+  }
+
+  /** Ends a visit; the request outlives the page. */
+  async endVisit(visit: string): Promise<void> {
+    await this.#call('/visit/end', { method: 'POST', body: { visit }, keepalive: true })
+  }
+
+  /** Takes a photo with the kiosk's own camera and recognises it. */
+  photograph(visit: string, signal?: AbortSignal): Promise<Recognition> {
+    return this.#json('/photo', { method: 'POST', query: { visit }, wait: photoWait, ...(signal && { signal }) })
+  }
+
+  /** Says which exhibit the visitor has in hand. */
+  holdExhibit(visit: string, exhibit: string, signal?: AbortSignal): Promise<ExhibitDetail> {
+    return this.#json('/visit/exhibit', { method: 'POST', body: { visit, exhibit }, ...(signal && { signal }) })
+  }
+
+  async exhibits(query = '', signal?: AbortSignal): Promise<ExhibitCard[]> {
+    const list = await this.#json<{ exhibits: ExhibitCard[] | null }>('/exhibits', {
+      query: { q: query || undefined },
+      ...(signal && { signal }),
+    })
+    return list.exhibits ?? []
+  }
+
+  exhibit(id: string, signal?: AbortSignal): Promise<ExhibitDetail> {
+    return this.#json(`/exhibits/${encodeURIComponent(id)}`, { ...(signal && { signal }) })
+  }
+
+  passage(id: string, signal?: AbortSignal): Promise<PassageView> {
+    return this.#json(`/passages/${encodeURIComponent(id)}`, { ...(signal && { signal }) })
+  }
+
+  /** Asks for the default explanation of the exhibit in hand, or an answer to a question. Ends with done or error. */
+  async *answer(visit: string, question: string | null, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
+    const silence = new AbortController()
+    const body = question === null ? { visit, explain: true } : { visit, question }
+    let timer = setTimeout(() => silence.abort(), answerSilence)
+    try {
+      const response = await this.#call('/ask', {
+        method: 'POST',
+        body,
+        accept: 'text/event-stream',
+        signal: AbortSignal.any([signal, silence.signal]),
+        wait: 0,
+      })
+      if (!response.body) throw new Unreachable('the answer has no body')
+      for await (const { data } of eventsOf(response.body)) {
+        clearTimeout(timer)
+        timer = setTimeout(() => silence.abort(), answerSilence)
+        const event = JSON.parse(data) as AnswerEvent
+        yield event
+        if (event.type === 'done' || event.type === 'error') return
+      }
+      throw new Unreachable('the answer broke off')
+    } catch (error) {
+      if (signal.aborted || error instanceof Problem || error instanceof Unreachable) throw error
+      throw new Unreachable('the answer broke off', { cause: error })
+    } finally {
+      clearTimeout(timer)
+      silence.abort()
+    }
+  }
+
+  /** The address of the live camera picture. `fresh` makes the browser open a new stream. */
+  previewAddress(fresh: number): string {
+    return `${this.#base}/preview?n=${fresh}`
+  }
+
+  /** The address of a picture of the release at about the given width in pixels. */
+  pictureAddress(picture: string, width: 320 | 640 | 1280): string {
+    const path = /^(?:\/|blob:|data:)/.test(picture) ? picture : `${this.#base}/pictures/${picture}`
+    return `${path}${path.includes('?') ? '&' : '?'}w=${width}`
+  }
+
+  async #json<T>(path: string, call: Call): Promise<T> {
+    const response = await this.#call(path, call)
+    try {
+      return (await response.json()) as T
+    } catch (error) {
+      if (call.signal?.aborted) throw error
+      throw new Unreachable(`${path} broke off`, { cause: error })
+    }
+  }
+
+  async #call(path: string, call: Call): Promise<Response> {
+    const query = new URLSearchParams()
+    for (const [key, value] of Object.entries({ ...call.query, lang: this.language })) {
+      if (value !== undefined) query.set(key, value)
+    }
+    const signals: AbortSignal[] = []
+    if (call.signal) signals.push(call.signal)
+    const wait = call.wait ?? shortWait
+    if (wait > 0) signals.push(AbortSignal.timeout(wait))
+
+    const headers: Record<string, string> = {
+      Accept: `${call.accept ?? 'application/json'}, application/problem+json`,
+      'Accept-Language': this.language,
+    }
+    const init: RequestInit = { method: call.method ?? 'GET', headers, cache: 'no-store', credentials: 'same-origin' }
+    if (call.body !== undefined) {
+      headers['Content-Type'] = 'application/json'
+      init.body = JSON.stringify(call.body)
+    }
+    if (call.keepalive) init.keepalive = true
+    if (signals.length > 0) init.signal = AbortSignal.any(signals)
+
+    let response: Response
+    try {
+      response = await this.#fetch(`${this.#base}${path}?${query}`, init)
+    } catch (error) {
+      if (call.signal?.aborted) throw error
+      throw new Unreachable(`${path} is out of reach`, { cause: error })
+    }
+    if (!response.ok) throw await problemOf(response)
+    return response
+  }
+}
+
+async function problemOf(response: Response): Promise<Error> {
+  const text = await response.text().catch(() => '')
+  let body: Record<string, unknown> = {}
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (parsed && typeof parsed === 'object') body = parsed as Record<string, unknown>
+  } catch {
+    // Not ours: a proxy's page, or cut off. The status says enough.
+  }
+  const word = (key: string) => (typeof body[key] === 'string' ? (body[key] as string) : '')
+  const code = word('code')
+  const gatewayIsDown = code === '' && response.status >= 502 && response.status <= 504
+  if (code === 'not_ready' || gatewayIsDown) return new Unreachable(`the server is not ready (${response.status})`)
+  return new Problem(response.status, code || 'internal', word('title'), word('detail'))
+}

@@ -1,0 +1,140 @@
+/** What the kiosk server sends and takes under /api/v1. Field names are the server's own. */
+
+/** A text in several languages, keyed by language tag. */
+export type Localized = Readonly<Record<string, string>>
+
+/** A place on a photo as fractions of its width and height, from the upper left corner. May lie outside 0…1. */
+export type FractionPoint = readonly [x: number, y: number]
+
+/** The four corners of an exhibit on a photo, clockwise from its own upper left. */
+export type Outline = readonly FractionPoint[]
+
+export type CameraState = 'ready' | 'init' | 'alert' | 'none'
+
+export interface Hall {
+  id: string
+  name: Localized
+  about?: Localized
+  floor: number
+}
+
+export interface Gallery {
+  id: string
+  name: Localized
+  languages: string[]
+  default_language: string
+  release: { id: string; number: number }
+  halls: Hall[]
+  kiosk: { id: string; hall: string; at: readonly [number, number] }
+  camera: CameraState
+  attract: Localized[]
+  /** Addresses of pictures for the attract loop. */
+  pictures: string[]
+  idle_seconds: number
+}
+
+export interface Visit {
+  visit: string
+  language: string
+  expires_at: string
+}
+
+/** An exhibit in one language, as lists and cards show it. */
+export interface ExhibitCard {
+  id: string
+  label: string
+  title: string
+  maker?: string
+  date?: string
+  hall: string
+  picture?: string
+  picture_alt?: string
+}
+
+/** An exhibit with what its label says. */
+export interface ExhibitDetail extends ExhibitCard {
+  materials?: string
+  accession?: string
+  credit?: string
+}
+
+export interface Photo {
+  id: string
+  url: string
+  width: number
+  height: number
+}
+
+export type Decision = 'match' | 'choose' | 'unknown'
+
+/** Why a photo is hard to read; empty where it is fine. */
+export type Advice = '' | 'too_dark' | 'too_bright' | 'blurred' | 'nothing_there'
+
+export interface Candidate {
+  exhibit: ExhibitCard
+  confidence: number
+  inliers: number
+  outline: Outline | null
+}
+
+export interface Recognition {
+  photo: Photo
+  decision: Decision
+  advice: Advice
+  candidates: Candidate[]
+}
+
+/** A passage that an answer cites as [n]. */
+export interface AnswerSource {
+  n: number
+  passage: string
+  section: string
+  exhibit?: string
+  title: string
+  heading: string
+  quote: string
+  document: string
+  page?: number
+  published?: Published[]
+}
+
+export interface Published {
+  title: string
+  url?: string
+}
+
+export interface AnswerDone {
+  answered: boolean
+  written_by: 'gallery' | 'model' | 'nobody'
+  language: string
+  ms: number
+}
+
+/** One step of an answer, in the order they come; exactly one done or error at the end. */
+export type AnswerEvent =
+  | { type: 'stage'; stage: string }
+  | { type: 'sources'; sources: AnswerSource[] }
+  | { type: 'token'; text: string }
+  | { type: 'follow_ups'; follow_ups: string[] }
+  | { type: 'reset' }
+  | { type: 'done'; done: AnswerDone }
+  | { type: 'error'; message: string }
+
+export interface PassageView {
+  id: string
+  text: string
+  section: {
+    id: string
+    heading: string
+    path?: string[] | null
+    text: string
+    document: string
+    page?: number
+    language: string
+  }
+  exhibit: ExhibitCard | null
+  published: Published[] | null
+}
+
+/** The longest question the server takes, in characters. */
+export const longestQuestion = 500

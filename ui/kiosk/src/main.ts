@@ -1,0 +1,16 @@
+import '@fontsource-variable/noto-sans-sc'
+import '@fontsource-variable/noto-serif-sc'
+import './styles/tokens.css'
+import './styles/base.css'
+
+import { mount } from 'svelte'
+import App from './App.svelte'
+import { Client } from './api/client'
+import { closePage } from './lockdown'
+import { Kiosk } from './state/kiosk.svelte'
+
+const kiosk = new Kiosk(new Client())
+closePage(document)
+window.addEventListener('pagehide', () => kiosk.close())
+mount(App, { target: document.getElementById('app')!, props: { kiosk } })
+void kiosk.open()

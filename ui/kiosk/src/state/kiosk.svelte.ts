@@ -1,0 +1,341 @@
+import { type Client, Problem, Unreachable } from '../api/client'
+import type { Advice, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, Localized, Outline, Photo } from '../api/contract'
+import { languageNames, pageLanguages, strings, type PageLanguage, type Strings } from '../i18n/strings'
+import { Catalogue } from './catalogue.svelte'
+import { Connection } from './connection.svelte'
+import { Conversation } from './conversation.svelte'
+import { IdleWatch } from './idle.svelte'
+
+/** A sentence for the visitor about something that did not work. */
+export interface Notice {
+  title: string
+  detail: string
+}
+
+/** Where the visitor is. Each screen carries what it shows and nothing else. */
+export type Screen =
+  | { name: 'attract' }
+  | { name: 'camera'; busy: boolean }
+  | { name: 'choose'; photo: Photo; candidates: Candidate[] }
+  | { name: 'unknown'; photo: Photo; advice: Advice; candidates: Candidate[] }
+  | { name: 'browse'; by: 'list' | 'number' }
+  | { name: 'exhibit'; exhibit: ExhibitDetail; photo: Photo | null; outline: Outline | null; recognised: boolean }
+
+const defaultIdleSeconds = 60
+
+/** One kiosk page: the gallery it shows, the visit that is going on, and the screen the visitor sees. */
+export class Kiosk {
+  gallery = $state.raw<Gallery | null>(null)
+  language = $state<PageLanguage>('en')
+  screen = $state.raw<Screen>({ name: 'attract' })
+  /** What did not work just now; shown over any screen until the next step. */
+  notice = $state.raw<Notice | null>(null)
+  /** Counts visits, so that nothing of one screen is kept for the next visitor. */
+  turnOver = $state(0)
+
+  readonly client: Client
+  readonly connection: Connection
+  readonly conversation: Conversation
+  readonly catalogue: Catalogue
+  readonly idle: IdleWatch
+
+  #visit: Promise<string> | null = null
+  #abort = new AbortController()
+
+  constructor(client: Client) {
+    this.client = client
+    this.connection = new Connection(
+      () => this.#load(),
+      () => this.#back(),
+    )
+    const unreachable = () => this.connection.report()
+    this.conversation = new Conversation({
+      answer: (question, signal) => this.#answer(question, signal),
+      progress: () => this.idle.touch(),
+      unreachable,
+    })
+    this.catalogue = new Catalogue(client, unreachable)
+    this.idle = new IdleWatch({
+      after: () => this.gallery?.idle_seconds || defaultIdleSeconds,
+      expire: () => this.startOver(),
+    })
+  }
+
+  get text(): Strings {
+    return strings[this.language]
+  }
+
+  /** The languages that both the gallery and this page speak, the gallery's default first. */
+  get languages(): PageLanguage[] {
+    const gallery = this.gallery
+    if (!gallery) return [...pageLanguages]
+    const both = pageLanguages.filter((language) => gallery.languages.includes(language))
+    const first = gallery.default_language
+    return both.sort((a, b) => Number(b === first) - Number(a === first))
+  }
+
+  get languageTag(): string {
+    return this.tagOf(this.language)
+  }
+
+  /** For the lang attribute. */
+  tagOf(language: PageLanguage): string {
+    return languageNames[language].tag
+  }
+
+  textIn(language: PageLanguage): Strings {
+    return strings[language]
+  }
+
+  get cameraReady(): boolean {
+    return this.gallery?.camera === 'ready'
+  }
+
+  /** A text of the gallery in the visitor's language, else in any. */
+  in(text: Localized | undefined, language: string = this.language): string {
+    if (!text) return ''
+    return text[language] || text[this.gallery?.default_language ?? ''] || Object.values(text).find(Boolean) || ''
+  }
+
+  hallName(id: string): string {
+    return this.in(this.gallery?.halls.find((hall) => hall.id === id)?.name) || id
+  }
+
+  /** Loads the gallery for the first time. */
+  async open(): Promise<void> {
+    try {
+      await this.#load()
+    } catch {
+      this.connection.report()
+    }
+  }
+
+  /** Asks again how the camera is and which release is shown. */
+  async refresh(): Promise<void> {
+    if (this.connection.lost) return
+    try {
+      await this.#load()
+    } catch (error) {
+      if (error instanceof Unreachable) this.connection.report()
+    }
+  }
+
+  /** The first touch. */
+  begin(language: PageLanguage = this.language): void {
+    if (this.screen.name !== 'attract' || !this.gallery) return
+    this.#speak(language)
+    this.idle.start()
+    if (this.gallery.camera === 'none') this.browse('list')
+    else this.camera()
+    this.#inVisit(async () => undefined).catch((error) => this.#trouble(error))
+  }
+
+  camera(): void {
+    this.#go({ name: 'camera', busy: false })
+    void this.refresh()
+  }
+
+  browse(by: 'list' | 'number'): void {
+    this.#go({ name: 'browse', by })
+    void this.catalogue.load()
+  }
+
+  dismiss(): void {
+    this.notice = null
+  }
+
+  /** Takes a photo with the kiosk's camera and goes where the recognition leads. */
+  async photograph(): Promise<void> {
+    if (this.screen.name !== 'camera' || this.screen.busy) return
+    this.#go({ name: 'camera', busy: true })
+    const { signal } = this.#abort
+    const release = this.idle.hold()
+    try {
+      const seen = await this.#inVisit((visit) => this.client.photograph(visit, signal))
+      if (signal.aborted) return
+      const [first] = seen.candidates
+      if (seen.decision === 'match' && first) {
+        this.#show(first.exhibit, seen.photo, first.outline, true)
+      } else if (seen.decision === 'choose' && first) {
+        this.#go({ name: 'choose', photo: seen.photo, candidates: seen.candidates.slice(0, 3) })
+      } else {
+        this.#go({ name: 'unknown', photo: seen.photo, advice: seen.advice, candidates: seen.candidates.slice(0, 3) })
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#trouble(error)
+    } finally {
+      release()
+    }
+  }
+
+  /** The visitor says which exhibit it is: from the cards, the list or the number pad. */
+  async pick(exhibit: ExhibitCard, photo: Photo | null = null, outline: Outline | null = null): Promise<void> {
+    const { signal } = this.#abort
+    const before = this.screen
+    try {
+      const held = await this.#inVisit((visit) => this.client.holdExhibit(visit, exhibit.id, signal))
+      if (!signal.aborted && this.screen === before) this.#show({ ...exhibit, ...held }, photo, outline, false)
+    } catch (error) {
+      if (!signal.aborted) this.#trouble(error)
+    }
+  }
+
+  /** Speaks another language from here on; what is on the screen is fetched anew in it. */
+  async changeLanguage(language: PageLanguage): Promise<void> {
+    if (language === this.language) return
+    this.#speak(language)
+    if (this.screen.name === 'attract') return
+    const { signal } = this.#abort
+    const screen = this.screen
+    this.conversation.clear()
+    try {
+      await this.#renewVisit(language, screen.name === 'exhibit' ? screen.exhibit.id : null)
+      if (signal.aborted || this.screen !== screen) return
+      if (screen.name === 'browse') await this.catalogue.load()
+      if (screen.name === 'choose' || screen.name === 'unknown') {
+        const candidates = await Promise.all(
+          screen.candidates.map(async (c) => ({ ...c, exhibit: await this.client.exhibit(c.exhibit.id, signal) })),
+        )
+        if (this.screen === screen) this.screen = { ...screen, candidates }
+      }
+      if (screen.name === 'exhibit') {
+        const exhibit = await this.client.exhibit(screen.exhibit.id, signal)
+        if (signal.aborted || this.screen !== screen) return
+        this.screen = { ...screen, exhibit }
+        void this.conversation.explain()
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#trouble(error)
+    }
+  }
+
+  /** Ends the visit and forgets all of it. */
+  startOver(): void {
+    this.#leave()
+    this.#abort.abort()
+    this.#abort = new AbortController()
+    this.#visit = null
+    this.idle.stop()
+    this.catalogue.clear()
+    this.#go({ name: 'attract' })
+    this.turnOver++
+    const [language] = this.languages
+    if (language) this.#speak(language)
+    void this.refresh()
+  }
+
+  /** The page goes away: tell the server, so that it need not wait for the visit to run out. */
+  close(): void {
+    this.#leave()
+    this.#abort.abort()
+    this.conversation.clear()
+    this.connection.close()
+    this.idle.stop()
+  }
+
+  #go(screen: Screen): void {
+    this.conversation.clear()
+    this.notice = null
+    this.screen = screen
+  }
+
+  #leave(): void {
+    // The visit runs out by itself where the server does not hear of its end.
+    this.#visit?.then((visit) => this.client.endVisit(visit)).catch(() => undefined)
+  }
+
+  #speak(language: PageLanguage): void {
+    if (language !== this.language) this.catalogue.clear()
+    this.language = language
+    this.client.language = language
+  }
+
+  async #load(): Promise<void> {
+    const before = this.gallery
+    const gallery = await this.client.gallery()
+    this.gallery = gallery
+    if (before?.release.id !== gallery.release.id) this.catalogue.clear()
+    const [language] = this.languages
+    if (this.screen.name === 'attract' && language && before?.release.id !== gallery.release.id) this.#speak(language)
+  }
+
+  #back(): void {
+    if (this.screen.name === 'camera') this.camera()
+    if (this.screen.name === 'browse') void this.catalogue.load()
+    if (this.screen.name === 'exhibit') void this.conversation.resume()
+  }
+
+  #show(exhibit: ExhibitDetail, photo: Photo | null, outline: Outline | null, recognised: boolean): void {
+    this.#go({ name: 'exhibit', exhibit, photo, outline, recognised })
+    void this.conversation.explain()
+    if (exhibit.materials === undefined) void this.#completeLabel(exhibit.id)
+  }
+
+  /** Adds materials and credit to the title, which the cards lack. The screen does without where they cannot be had. */
+  async #completeLabel(id: string): Promise<void> {
+    const { signal } = this.#abort
+    const detail = await this.client.exhibit(id, signal).catch(() => null)
+    if (!detail || signal.aborted || this.screen.name !== 'exhibit' || this.screen.exhibit.id !== id) return
+    this.screen = { ...this.screen, exhibit: { ...this.screen.exhibit, ...detail } }
+  }
+
+  #trouble(error: unknown): void {
+    if (this.screen.name === 'camera' && this.screen.busy) this.screen = { name: 'camera', busy: false }
+    if (error instanceof Problem) {
+      const fallback = this.text.genericTrouble
+      const advice = error.code === 'too_dark' || error.code === 'blurred' ? this.text.advice[error.code] : null
+      this.notice = advice ?? { title: error.title || fallback.title, detail: error.detail || fallback.detail }
+      if (error.code === 'no_camera') void this.refresh()
+      return
+    }
+    if (error instanceof Unreachable) {
+      this.connection.report()
+      return
+    }
+    throw error
+  }
+
+  /** Runs a call in the visit. A visit that the server no longer knows is begun anew, once. */
+  async #inVisit<T>(call: (visit: string) => Promise<T>): Promise<T> {
+    const visit = await this.#currentVisit()
+    try {
+      return await call(visit)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'no_such_visit') throw error
+      return await call(await this.#renewVisit(this.language, this.screen.name === 'exhibit' ? this.screen.exhibit.id : null))
+    }
+  }
+
+  #currentVisit(): Promise<string> {
+    this.#visit ??= this.#startVisit(this.language)
+    return this.#visit
+  }
+
+  #startVisit(language: PageLanguage): Promise<string> {
+    const started = this.client.startVisit(language, this.#abort.signal).then(({ visit }) => visit)
+    // A start that failed must not be what later calls wait for.
+    started.catch(() => {
+      if (this.#visit === started) this.#visit = null
+    })
+    return started
+  }
+
+  async #renewVisit(language: PageLanguage, exhibit: string | null): Promise<string> {
+    this.#leave()
+    this.#visit = this.#startVisit(language)
+    const visit = await this.#visit
+    if (exhibit !== null) await this.client.holdExhibit(visit, exhibit, this.#abort.signal)
+    return visit
+  }
+
+  async *#answer(question: string | null, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
+    const visit = await this.#currentVisit()
+    try {
+      yield* this.client.answer(visit, question, signal)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'no_such_visit' || this.screen.name !== 'exhibit') throw error
+      const renewed = await this.#renewVisit(this.language, this.screen.exhibit.id)
+      yield* this.client.answer(renewed, question, signal)
+    }
+  }
+}

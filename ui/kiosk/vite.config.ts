@@ -1,0 +1,49 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte'
+import type { Plugin } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+// What the built page may load: its own files, and nothing else. `vite dev` needs inline styles, so only the build has it.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' blob: data:",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
+const contentSecurityPolicy: Plugin = {
+  name: 'content-security-policy',
+  apply: 'build',
+  transformIndexHtml: () => [
+    {
+      tag: 'meta',
+      attrs: { 'http-equiv': 'Content-Security-Policy', content: policy },
+      injectTo: 'head-prepend',
+    },
+  ],
+}
+
+export default defineConfig({
+  plugins: [svelte(), contentSecurityPolicy],
+  // public/.gitkeep is copied into dist, so that a build leaves the committed file in place.
+  publicDir: 'public',
+  build: {
+    target: 'chrome111', // Debian 12 and Raspberry Pi OS ship newer ones
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    sourcemap: false,
+    chunkSizeWarningLimit: 400,
+  },
+  server: {
+    proxy: { '/api': process.env['DOCENT_URL'] ?? 'http://127.0.0.1:8080' },
+  },
+  test: {
+    environment: 'node',
+    include: ['src/**/*.test.ts'],
+  },
+})
