@@ -12,5 +12,11 @@ func All() []Drawing {
 		{"truchet-tiles", 1600, 1200, canvas.Hex(0xf5f0e4), truchetTiles},
 		{"voronoi-cells", 1400, 1200, canvas.Hex(0xf2efe6), voronoiCells},
 		{"pinwheel-tiling", 1600, 1200, canvas.Hex(0xf3eeea), pinwheelTiling},
+		{"hilbert-curve", 1200, 1400, canvas.Hex(0xf6f2e9), hilbertCurve},
+		{"harmonograph", 1500, 1200, canvas.Hex(0xf7f4ec), harmonograph},
+		{"dragon-curve", 1500, 1200, canvas.Hex(0xf6f1e6), dragonCurve},
+		{"spirograph", 1200, 1500, canvas.Hex(0xf8f5ee), spirograph},
+		{"maurer-rose", 1200, 1500, canvas.Hex(0xefe8e2), maurerRose},
+		{"apollonian-gasket", 1400, 1400, canvas.Hex(0xf1ece0), apollonianGasket},
 	}
 }
