@@ -1,0 +1,201 @@
+// Package hub is the cloud side on one machine: an embedded broker that kiosks connect to, a store of their memory
+// events, and a page that shows what has come in.
+package hub
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"time"
+
+	"docent/sync/hub/ingest"
+	"docent/sync/hub/mochi"
+	"docent/sync/hub/store"
+	"docent/sync/wire"
+)
+
+// Config says where the hub keeps its data and where it listens. Dir, MQTTListen and HTTPListen are required.
+type Config struct {
+	Dir        string // holds hub.db
+	MQTTListen string // host:port; port 0 picks one
+	HTTPListen string // host:port; port 0 picks one
+	// Site is the one site whose kiosks may connect; empty admits every site.
+	Site string
+	// TLS is for kiosks. Without it only an address of this machine may be listened on.
+	TLS    *tls.Config
+	Logger *slog.Logger     // nil discards
+	Clock  func() time.Time // nil means time.Now
+}
+
+// Broker carries messages between kiosks and the hub.
+type Broker interface {
+	// Publish sends a message to whoever listens for it. It does not wait for delivery.
+	Publish(topic string, payload []byte, retain bool) error
+	// Addr is where kiosks connect.
+	Addr() net.Addr
+	// Close ends all connections and waits for their goroutines.
+	Close() error
+}
+
+var _ Broker = (*mochi.Broker)(nil)
+
+// Hub is a hub that runs, or will.
+type Hub struct {
+	cfg   Config
+	log   *slog.Logger
+	ready chan struct{}
+
+	// Set before ready is closed, unchanged afterwards.
+	store  *store.Store
+	ingest *ingest.Ingest
+	broker Broker
+	http   net.Listener
+}
+
+// New checks the configuration. Run opens everything.
+func New(cfg Config) (*Hub, error) {
+	if cfg.Dir == "" {
+		return nil, errors.New("hub: no folder for its data")
+	}
+	if cfg.Site != "" {
+		if err := wire.ValidName(cfg.Site); err != nil {
+			return nil, fmt.Errorf("hub: site: %w", err)
+		}
+	}
+	if cfg.TLS == nil {
+		if err := loopback(cfg.MQTTListen); err != nil {
+			return nil, fmt.Errorf("hub: listen for kiosks without TLS: %w", err)
+		}
+	}
+	// The page has no sign-in yet and shows what visitors asked.
+	if err := loopback(cfg.HTTPListen); err != nil {
+		return nil, fmt.Errorf("hub: listen for the page: %w", err)
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	return &Hub{cfg: cfg, log: cfg.Logger, ready: make(chan struct{})}, nil
+}
+
+// loopback refuses an address that other machines can reach.
+func loopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("address %q: %w", addr, err)
+	}
+	if host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return fmt.Errorf("address %q can be reached from other machines; only 127.0.0.1, ::1 or localhost", addr)
+	}
+	return nil
+}
+
+// Ready is closed when the hub listens. If Run fails before that, it never is.
+func (h *Hub) Ready() <-chan struct{} { return h.ready }
+
+// MQTTAddr is where kiosks connect, "127.0.0.1:1883". It is known when Ready is closed.
+func (h *Hub) MQTTAddr() string { return h.broker.Addr().String() }
+
+// HTTPAddr is where the page is. It is known when Ready is closed.
+func (h *Hub) HTTPAddr() string { return h.http.Addr().String() }
+
+// Run opens the store, listens, and serves until ctx ends; then it closes everything and returns nil.
+func (h *Hub) Run(ctx context.Context) (err error) {
+	if h.store, err = store.Open(ctx, filepath.Join(h.cfg.Dir, "hub.db")); err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	defer func() { err = errors.Join(err, h.store.Close()) }()
+	if err := h.store.AllLost(ctx, h.cfg.Clock()); err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	// The page's address first: kiosks should not connect to a hub that then fails to start.
+	if h.http, err = net.Listen("tcp", h.cfg.HTTPListen); err != nil {
+		return fmt.Errorf("hub: listen for the page: %w", err)
+	}
+	h.ingest = ingest.New(ingest.Options{Store: h.store, Send: h.acknowledge, Clock: h.cfg.Clock, Logger: h.log})
+	defer h.ingest.Close()
+
+	started := make(chan struct{})
+	h.broker, err = mochi.Start(mochi.Options{
+		Listen: h.cfg.MQTTListen, TLS: h.cfg.TLS, Receiver: receiver{h, started}, Logger: h.log,
+	})
+	if err != nil {
+		return errors.Join(fmt.Errorf("hub: %w", err), h.http.Close())
+	}
+	close(started)
+	defer func() { err = errors.Join(err, h.broker.Close()) }()
+
+	web := h.app(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- web.Listener(h.http) }()
+	close(h.ready)
+	h.log.Info("hub ready", "mqtt", h.MQTTAddr(), "http", h.HTTPAddr())
+
+	select {
+	case err := <-served:
+		return fmt.Errorf("hub: serve the page: %w", err)
+	case <-ctx.Done():
+	}
+	if err := web.ShutdownWithTimeout(shutdown); err != nil {
+		h.log.Debug("page connections cut", "err", err)
+	}
+	<-served
+	return nil
+}
+
+// shutdown is how long a page request may take to finish when the hub ends.
+const shutdown = 2 * time.Second
+
+// acknowledge sends an acknowledgement to its kiosk. One that does not arrive is made up for by the next.
+func (h *Hub) acknowledge(a store.Ack) {
+	b, err := a.Ack.Encode()
+	if err == nil {
+		err = h.broker.Publish(a.To.Topic(wire.KindAck), b, false)
+	}
+	if err != nil {
+		h.log.Warn("acknowledgement not sent", "kiosk", a.To.Kiosk, "err", err)
+	}
+}
+
+// receiver is what the broker hands messages to. Connections may come before Run has noted its broker, so the methods
+// wait for that.
+type receiver struct {
+	h       *Hub
+	started <-chan struct{}
+}
+
+// Admit allows kiosks of the hub's site.
+func (r receiver) Admit(kiosk wire.Address) bool {
+	<-r.started
+	return r.h.cfg.Site == "" || kiosk.Site == r.h.cfg.Site
+}
+
+// Events makes a message of events durable.
+func (r receiver) Events(ctx context.Context, from wire.Address, payload []byte) error {
+	return r.h.ingest.Payload(ctx, from, payload)
+}
+
+// Status stores a kiosk's presence.
+func (r receiver) Status(ctx context.Context, from wire.Address, st wire.Status) error {
+	return r.h.store.SetPresence(ctx, from, st, r.h.cfg.Clock())
+}
+
+// Subscribed tells a kiosk that has just come where its streams stand.
+func (r receiver) Subscribed(ctx context.Context, kiosk wire.Address) {
+	acks, err := r.h.store.Acks(ctx, kiosk)
+	if err != nil {
+		r.h.log.Warn("acknowledgement not sent", "kiosk", kiosk.Kiosk, "err", err)
+		return
+	}
+	for _, a := range acks {
+		r.h.acknowledge(store.Ack{To: kiosk, Ack: a})
+	}
+}
+
+var _ mochi.Receiver = receiver{}

@@ -1,0 +1,116 @@
+// Package mochi is the hub's embedded MQTT broker, an adapter of mochi-mqtt/server. It answers a kiosk's message only
+// after the hub has made it durable, and lets each kiosk use its own topics and nothing else.
+package mochi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+
+	"docent/sync/wire"
+)
+
+// Receiver is what the broker hands messages to. The methods are called from the connections' goroutines.
+type Receiver interface {
+	// Events stores a message of events and returns when it is durable. Until then the kiosk gets no answer.
+	Events(ctx context.Context, from wire.Address, payload []byte) error
+	// Status takes a presence message, or a will.
+	Status(ctx context.Context, from wire.Address, st wire.Status) error
+	// Subscribed is called when a kiosk has begun to listen for commands.
+	Subscribed(ctx context.Context, kiosk wire.Address)
+	// Admit tells whether a kiosk may connect.
+	Admit(kiosk wire.Address) bool
+}
+
+// Limits of the broker.
+const (
+	maxPacket     = wire.MaxPayload + 1024 // bytes of an MQTT packet, topic and header included
+	maxClients    = 10_000
+	maxPending    = 256 // messages waiting to be written to one kiosk; more are dropped, acknowledgements are made up for
+	maxInflight   = 256
+	maxKeepAlive  = 10 * 60 // seconds
+	handshake     = 10 * time.Second
+	sysInfoPeriod = 3600 // seconds; nobody reads $SYS, and each round stops the world to read memory figures
+)
+
+// Options of a Broker. Listen and Receiver are required.
+type Options struct {
+	Listen   string      // host:port; port 0 picks one
+	TLS      *tls.Config // nil: in clear. With ClientAuth set, a client id must be the certificate's common name.
+	Receiver Receiver
+	Logger   *slog.Logger // nil discards
+}
+
+// Broker is a running broker.
+type Broker struct {
+	server   *mqtt.Server
+	listener *listener
+	cancel   context.CancelFunc
+}
+
+// Start listens and serves.
+func Start(opt Options) (*Broker, error) {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	server := mqtt.New(&mqtt.Options{
+		Logger:                 slog.New(quiet{opt.Logger.Handler()}),
+		InlineClient:           true,
+		SysTopicResendInterval: sysInfoPeriod,
+		Capabilities: &mqtt.Capabilities{
+			MaximumClients:               maxClients,
+			MaximumMessageExpiryInterval: 0, // never: the default forgets retained messages after a day
+			MaximumClientWritesPending:   maxPending,
+			MaximumSessionExpiryInterval: 0,
+			MaximumPacketSize:            maxPacket,
+			ReceiveMaximum:               1024,
+			MaximumInflight:              maxInflight,
+			MinimumProtocolVersion:       4,
+			MaximumQos:                   1,
+			RetainAvailable:              1,
+			WildcardSubAvailable:         1,
+		},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := server.AddHook(&hook{ctx: ctx, to: opt.Receiver, log: opt.Logger}, nil); err != nil {
+		cancel()
+		return nil, fmt.Errorf("start broker: %w", err)
+	}
+	l := newListener(opt.Listen, opt.TLS)
+	if err := server.AddListener(l); err != nil {
+		cancel()
+		return nil, fmt.Errorf("start broker: %w", err)
+	}
+	if err := server.Serve(); err != nil {
+		cancel()
+		return nil, errors.Join(fmt.Errorf("start broker: %w", err), server.Close())
+	}
+	return &Broker{server: server, listener: l, cancel: cancel}, nil
+}
+
+// Addr is the address the broker listens on.
+func (b *Broker) Addr() net.Addr { return b.listener.addr() }
+
+// Publish sends a message to the kiosk that listens for it, if it is there, with QoS 1. It does not wait.
+func (b *Broker) Publish(topic string, payload []byte, retain bool) error {
+	if err := b.server.Publish(topic, payload, retain, 1); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	return nil
+}
+
+// Close ends all connections and waits for their goroutines.
+func (b *Broker) Close() error {
+	b.cancel()
+	b.listener.stop()
+	if err := b.server.Close(); err != nil {
+		return fmt.Errorf("stop broker: %w", err)
+	}
+	return nil
+}

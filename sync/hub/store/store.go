@@ -1,0 +1,97 @@
+// Package store keeps what the hub knows in SQLite: memory events, the state of each kiosk's numbering, and what
+// kiosks say of themselves. Everything it confirms is on the disk.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3" // the driver
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Store is the database. It is safe for concurrent use: one connection writes, several read.
+type Store struct {
+	write *sql.DB
+	read  *sql.DB
+}
+
+// readers is how many queries may run beside the writer.
+const readers = 4
+
+// Open opens the database file, creating it when there is none, and brings its schema up to date.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("open hub store: %w", err)
+	}
+	// WAL with synchronous=FULL: a commit returns when the log is synced, and readers do not wait for the writer.
+	write, err := sql.Open("sqlite3", dsn(path, "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_foreign_keys=on"))
+	if err != nil {
+		return nil, fmt.Errorf("open hub store: %w", err)
+	}
+	write.SetMaxOpenConns(1)
+	s := &Store{write: write}
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open hub store %s: %w", path, err), s.Close())
+	}
+	if s.read, err = sql.Open("sqlite3", dsn(path, "_busy_timeout=10000&_query_only=on")); err != nil {
+		return nil, errors.Join(fmt.Errorf("open hub store: %w", err), s.Close())
+	}
+	s.read.SetMaxOpenConns(readers)
+	return s, nil
+}
+
+func dsn(path, options string) string {
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: options}).String()
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.write, dir, goose.WithVerbose(false))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// Close closes the database after what is being written.
+func (s *Store) Close() error {
+	var errs []error
+	if s.read != nil {
+		errs = append(errs, s.read.Close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Times are stored as RFC 3339 text in UTC with a fixed number of digits, so that their order is that of the text.
+const timeFormat = "2006-01-02T15:04:05.000000000Z"
+
+func formatTime(t time.Time) string { return t.UTC().Format(timeFormat) }
+
+func parseTime(s string) time.Time {
+	t, err := time.Parse(timeFormat, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,183 @@
+package hub
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"docent/sync/hub/store"
+)
+
+//go:embed page.html page.css page.js
+var pageFiles embed.FS
+
+var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{
+	"stamp": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"text":  func(b []byte) string { return string(b) },
+}).ParseFS(pageFiles, "page.html"))
+
+// Bounds of the page and API.
+const (
+	pageEvents   = 50
+	defaultLimit = 100
+	maxLimit     = 1000
+	queryTimeout = 10 * time.Second
+)
+
+// page is what page.html shows.
+type page struct {
+	Site   string
+	Counts store.Counts
+	Kiosks []store.Kiosk
+	Events []store.Event
+	Last   int64 // id of the newest event shown
+}
+
+// app is the hub's web server: a page, its data as JSON, and a health check.
+// It gives handlers a context of their own: fasthttp's ends with the server and is used again, database/sql
+// looks at a query's after its end.
+func (h *Hub) app(ctx context.Context) *fiber.App {
+	app := fiber.New(fiber.Config{
+		DisableStartupMessage: true,
+		Immutable:             true, // strings of a request may be kept
+		BodyLimit:             64 << 10,
+		ReadTimeout:           10 * time.Second,
+		WriteTimeout:          30 * time.Second,
+		IdleTimeout:           60 * time.Second,
+		ErrorHandler:          h.problem,
+	})
+	app.Use(func(c *fiber.Ctx) error {
+		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+		defer cancel()
+		c.SetUserContext(ctx)
+		c.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		c.Set("X-Content-Type-Options", "nosniff")
+		c.Set("Referrer-Policy", "no-referrer")
+		return c.Next()
+	})
+	app.Get("/", h.index)
+	app.Get("/page.css", asset("page.css", "text/css; charset=utf-8"))
+	app.Get("/page.js", asset("page.js", "text/javascript; charset=utf-8"))
+	app.Get("/healthz", h.health)
+	app.Get("/api/v1/events", h.events)
+	app.Get("/api/v1/kiosks", h.kiosks)
+	return app
+}
+
+func asset(name, contentType string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		b, err := pageFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		c.Set(fiber.HeaderContentType, contentType)
+		c.Set(fiber.HeaderCacheControl, "no-cache")
+		return c.Send(b)
+	}
+}
+
+func (h *Hub) index(c *fiber.Ctx) error {
+	p := page{Site: h.cfg.Site}
+	var err error
+	if p.Events, err = h.store.Latest(c.UserContext(), pageEvents); err != nil {
+		return err
+	}
+	if p.Kiosks, err = h.store.Kiosks(c.UserContext()); err != nil {
+		return err
+	}
+	if p.Counts, err = h.store.Counts(c.UserContext()); err != nil {
+		return err
+	}
+	if len(p.Events) > 0 {
+		p.Last = p.Events[0].ID
+	}
+	c.Set(fiber.HeaderContentType, "text/html; charset=utf-8")
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return pageTemplate.Execute(c, p)
+}
+
+// events answers GET /api/v1/events?after=ID&limit=N: events in order of arrival, and next, the value of after that
+// continues.
+func (h *Hub) events(c *fiber.Ctx) error {
+	after, err := number(c, "after", 0, 0, 1<<62)
+	if err != nil {
+		return err
+	}
+	limit, err := number(c, "limit", defaultLimit, 1, maxLimit)
+	if err != nil {
+		return err
+	}
+	events, err := h.store.Events(c.UserContext(), after, int(limit))
+	if err != nil {
+		return err
+	}
+	next := after
+	if len(events) > 0 {
+		next = events[len(events)-1].ID
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return c.JSON(fiber.Map{"events": events, "next": next})
+}
+
+// kiosks answers GET /api/v1/kiosks.
+func (h *Hub) kiosks(c *fiber.Ctx) error {
+	kiosks, err := h.store.Kiosks(c.UserContext())
+	if err != nil {
+		return err
+	}
+	counts, err := h.store.Counts(c.UserContext())
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return c.JSON(fiber.Map{"kiosks": kiosks, "counts": counts})
+}
+
+// health answers GET /healthz: the store can be read.
+func (h *Hub) health(c *fiber.Ctx) error {
+	if _, err := h.store.Counts(c.UserContext()); err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"status": "ok"})
+}
+
+func number(c *fiber.Ctx, name string, fallback, least, most int64) (int64, error) {
+	s := c.Query(name)
+	if s == "" {
+		return fallback, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < least || n > most {
+		return 0, fiber.NewError(fiber.StatusBadRequest, name+" must be a whole number from "+strconv.FormatInt(least, 10)+" to "+strconv.FormatInt(most, 10))
+	}
+	return n, nil
+}
+
+// problem writes an error as RFC 9457 problem details. What went wrong inside is logged and not told.
+func (h *Hub) problem(c *fiber.Ctx, err error) error {
+	status, code, detail := fiber.StatusInternalServerError, "internal", "The hub could not do this. It has noted why."
+	var fe *fiber.Error
+	if errors.As(err, &fe) {
+		status, detail = fe.Code, fe.Message
+	}
+	switch {
+	case status == fiber.StatusNotFound:
+		code, detail = "not_found", "There is nothing at this address."
+	case status == fiber.StatusMethodNotAllowed:
+		code = "method_not_allowed"
+	case status < fiber.StatusInternalServerError:
+		code = "bad_request"
+	default:
+		h.log.Error("page request not answered", "path", c.Path(), "err", err)
+	}
+	return c.Status(status).JSON(fiber.Map{
+		"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": detail, "code": code,
+	}, "application/problem+json")
+}

@@ -1,0 +1,201 @@
+// Package link carries a kiosk's outbox to the hub over MQTT 3.1.1 and brings the hub's acknowledgements back. It
+// trusts no broker with durability: an event is sent again until the hub itself says that it has it.
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"docent/sync/outbox"
+	"docent/sync/wire"
+)
+
+// Defaults of Options.
+const (
+	DefaultWindow     = 1024             // events sent and not acknowledged
+	DefaultAckTimeout = 10 * time.Second // without progress, after which events are sent again
+	DefaultKeepAlive  = 30 * time.Second
+)
+
+// Outbox is what the link sends from.
+type Outbox interface {
+	// Pending returns unacknowledged events after a position, in order.
+	Pending(after outbox.Position, max, maxBytes int) ([]outbox.Pending, error)
+	// Ack forgets what the hub has and says how many events that were.
+	Ack(wire.Ack) (freed uint64, err error)
+	// NextSession numbers the connection.
+	NextSession() (uint64, error)
+	// Changed receives a value after events were appended.
+	Changed() <-chan struct{}
+	// State describes the outbox for the status message.
+	State() outbox.State
+	// BootID is the id of the machine's present run.
+	BootID() string
+}
+
+var _ Outbox = (*outbox.Outbox)(nil)
+
+// Options say where the hub is and who this kiosk is. Broker, Site, Kiosk and Outbox are required.
+type Options struct {
+	Broker string      // "tcp://127.0.0.1:1883" (this machine only) or "tls://hub.example:8883"
+	TLS    *tls.Config // for tls://; nil means the system's roots and no certificate of ours
+	Site   string
+	Kiosk  string
+	Outbox Outbox
+	// Version of the software, for the status message.
+	Version string
+	Logger  *slog.Logger // nil discards
+
+	Window     int            // 0 means DefaultWindow
+	AckTimeout time.Duration  // 0 means DefaultAckTimeout
+	KeepAlive  time.Duration  // 0 means DefaultKeepAlive
+	Random     func() float64 // in [0,1), for the jitter; nil means math/rand/v2
+}
+
+// Link keeps one connection to the hub, opened again whenever it is lost.
+type Link struct {
+	opt  Options
+	addr wire.Address
+	log  *slog.Logger
+
+	mu    sync.Mutex
+	state State
+}
+
+// State describes the link for a page or a heartbeat.
+type State struct {
+	Connected   bool      `json:"connected"`
+	Since       time.Time `json:"since,omitzero"`    // of the present connection, or of its loss
+	Session     uint64    `json:"session"`           // number of the present or last connection
+	Connects    uint64    `json:"connects"`          // connections since the start
+	Sent        uint64    `json:"sent"`              // events published since the start, repeats included
+	Resent      uint64    `json:"resent"`            // of them, events that had been published before
+	LastAck     time.Time `json:"last_ack,omitzero"` // when the hub last confirmed something
+	LastError   string    `json:"last_error,omitempty"`
+	OutboxDepth uint64    `json:"outbox_depth"` // events the hub has not confirmed
+}
+
+// New checks the options. It does not connect yet.
+func New(opt Options) (*Link, error) {
+	addr := wire.Address{Site: opt.Site, Kiosk: opt.Kiosk}
+	if err := addr.Validate(); err != nil {
+		return nil, fmt.Errorf("link: %w", err)
+	}
+	if opt.Outbox == nil {
+		return nil, errors.New("link: no outbox")
+	}
+	if err := checkBroker(opt.Broker); err != nil {
+		return nil, fmt.Errorf("link: %w", err)
+	}
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.Window == 0 {
+		opt.Window = DefaultWindow
+	}
+	if opt.AckTimeout == 0 {
+		opt.AckTimeout = DefaultAckTimeout
+	}
+	if opt.KeepAlive == 0 {
+		opt.KeepAlive = DefaultKeepAlive
+	}
+	if opt.Random == nil {
+		opt.Random = rand.Float64
+	}
+	return &Link{opt: opt, addr: addr, log: opt.Logger.With("kiosk", opt.Kiosk)}, nil
+}
+
+// Run connects, sends and reconnects until ctx ends; then it says goodbye, waits for all its goroutines and returns
+// nil. Any error it returns means that it cannot go on, such as an outbox that was closed.
+func (l *Link) Run(ctx context.Context) error {
+	for attempt := 0; ; {
+		lasted, err := l.session(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if errors.Is(err, outbox.ErrClosed) {
+			return fmt.Errorf("link: %w", err)
+		}
+		l.lost(err)
+		if lasted > stable {
+			attempt = 0
+		}
+		wait := backoff(attempt, l.opt.Random)
+		attempt++
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// State describes the link now.
+func (l *Link) State() State {
+	depth := l.opt.Outbox.State().Depth
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.state
+	s.OutboxDepth = depth
+	return s
+}
+
+func (l *Link) update(f func(*State)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(&l.state)
+}
+
+// lost notes the end of a connection, or a failed attempt, and logs the first of a row.
+func (l *Link) lost(err error) {
+	level := slog.LevelDebug
+	l.update(func(s *State) {
+		if s.Connected || s.LastError == "" {
+			level, s.Since = slog.LevelInfo, time.Now()
+		}
+		s.Connected, s.LastError = false, err.Error()
+	})
+	l.log.Log(context.Background(), level, "hub not connected", "err", err)
+}
+
+// Reconnecting: full jitter over an exponential bound, so that a thousand kiosks do not come back in the same second.
+const (
+	backoffBase = 500 * time.Millisecond
+	backoffCap  = 60 * time.Second
+	stable      = 30 * time.Second // a connection that lasted this long starts the row of attempts anew
+)
+
+// backoff is the wait before attempt n+1: a random part of min(cap, base·2ⁿ).
+func backoff(n int, random func() float64) time.Duration {
+	bound := backoffCap
+	if n < 10 {
+		bound = min(backoffCap, backoffBase<<n)
+	}
+	return time.Duration(random() * float64(bound))
+}
+
+// checkBroker accepts tls:// to anywhere and tcp:// to this machine.
+func checkBroker(broker string) error {
+	u, err := url.Parse(broker)
+	if err != nil || u.Host == "" || u.Port() == "" {
+		return fmt.Errorf("broker %q is not of the form tls://HOST:PORT", broker)
+	}
+	switch u.Scheme {
+	case "tls":
+		return nil
+	case "tcp":
+		if u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback() {
+			return nil
+		}
+		return fmt.Errorf("broker %q: without TLS only this machine is allowed", broker)
+	}
+	return fmt.Errorf("broker %q: scheme must be tls or tcp", broker)
+}

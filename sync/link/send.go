@@ -1,0 +1,194 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	mqtt "github.com/eclipse/paho.mqtt.golang"
+
+	"docent/sync/outbox"
+	"docent/sync/wire"
+)
+
+var errStalled = errors.New("the hub acknowledges nothing")
+
+// sender publishes from the outbox with a bounded window and starts over from the oldest unacknowledged event when
+// the hub misses some or says nothing for too long.
+type sender struct {
+	s        *session
+	position outbox.Position // newest event published since the last start over
+	highest  outbox.Position // newest event ever published in this session
+	window   int             // events published since the last start over and not acknowledged
+	tokens   []mqtt.Token    // messages the broker has not answered
+	stalls   int             // ack timeouts in a row
+	rewound  time.Time       // of the last start over
+}
+
+// send runs until the connection is lost, ctx ends or the outbox fails.
+func (s *session) send(ctx context.Context) error {
+	d := &sender{s: s}
+	opt := s.l.opt
+	timeout := time.NewTimer(opt.AckTimeout)
+	defer timeout.Stop()
+	for {
+		if err := d.fill(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-s.lost:
+			return err
+		case <-d.answered():
+			if err := d.reap(); err != nil {
+				return err
+			}
+		case <-opt.Outbox.Changed():
+		case ack := <-s.acks:
+			progress, err := d.acknowledge(ack)
+			if err != nil {
+				return err
+			}
+			if progress {
+				timeout.Reset(opt.AckTimeout)
+			}
+		case <-timeout.C:
+			timeout.Reset(opt.AckTimeout)
+			if err := d.stalled(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// fill publishes while there is something to publish and room for it.
+func (d *sender) fill() error {
+	l := d.s.l
+	for d.window < l.opt.Window && len(d.tokens) < maxPublishes {
+		batch, err := l.opt.Outbox.Pending(d.position, min(batchEvents, l.opt.Window-d.window), wire.MaxPayload)
+		if err != nil {
+			return err
+		}
+		if len(batch) == 0 {
+			return nil
+		}
+		events := make([][]byte, len(batch))
+		resent := uint64(0)
+		for i, p := range batch {
+			events[i] = p.Event
+			if !d.highest.Before(p.Position) {
+				resent++
+			}
+		}
+		payload := wire.JoinBatch(events)
+		if len(payload) > wire.MaxPayload { // a single event over the limit cannot be in the outbox
+			return fmt.Errorf("publish %d events of %d bytes: %w", len(batch), len(payload), wire.ErrTooLarge)
+		}
+		d.tokens = append(d.tokens, d.s.client.Publish(l.addr.Topic(wire.KindEvent), 1, false, payload))
+		d.position = batch[len(batch)-1].Position
+		if d.highest.Before(d.position) {
+			d.highest = d.position
+		}
+		d.window += len(batch)
+		l.update(func(st *State) {
+			st.Sent += uint64(len(batch))
+			st.Resent += resent
+		})
+	}
+	return nil
+}
+
+// answered is the oldest unanswered message's end, or never when there is none.
+func (d *sender) answered() <-chan struct{} {
+	if len(d.tokens) == 0 {
+		return nil
+	}
+	return d.tokens[0].Done()
+}
+
+// reap forgets answered messages. Their answer frees a place and means nothing more: only an Ack does.
+func (d *sender) reap() error {
+	for len(d.tokens) > 0 {
+		select {
+		case <-d.tokens[0].Done():
+			if err := d.tokens[0].Error(); err != nil {
+				return fmt.Errorf("publish: %w", err)
+			}
+			d.tokens = d.tokens[1:]
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// acknowledge takes the newest of the waiting acknowledgements and tells whether the hub got further.
+func (d *sender) acknowledge(ack wire.Ack) (progress bool, err error) {
+	l := d.s.l
+	for _, a := range d.drain(ack) {
+		freed, err := l.opt.Outbox.Ack(a)
+		if errors.Is(err, outbox.ErrUnknownStream) {
+			continue // a stream of before, all of which was acknowledged
+		}
+		if err != nil {
+			return false, err
+		}
+		if freed > 0 {
+			progress = true
+			d.window = max(0, d.window-int(freed))
+		}
+		if len(a.Missing) > 0 && time.Since(d.rewound) > l.opt.AckTimeout/2 {
+			d.rewind()
+		}
+	}
+	l.update(func(st *State) { st.LastAck = time.Now() })
+	if progress {
+		d.stalls = 0
+	}
+	return progress, nil
+}
+
+// drain takes the acknowledgements that wait and keeps the newest of each stream.
+func (d *sender) drain(first wire.Ack) []wire.Ack {
+	acks := []wire.Ack{first}
+	for {
+		select {
+		case a := <-d.s.acks:
+			acks = keepNewest(acks, a)
+		default:
+			return acks
+		}
+	}
+}
+
+func keepNewest(acks []wire.Ack, a wire.Ack) []wire.Ack {
+	for i := range acks {
+		if acks[i].StreamID == a.StreamID {
+			if a.AckedSeq >= acks[i].AckedSeq {
+				acks[i] = a
+			}
+			return acks
+		}
+	}
+	return append(acks, a)
+}
+
+// rewind makes fill start over from the oldest event that is not acknowledged.
+func (d *sender) rewind() {
+	d.position, d.window, d.rewound = outbox.Position{}, 0, time.Now()
+}
+
+// stalled starts over when events were published and nothing came back, and gives the connection up after a few times.
+func (d *sender) stalled() error {
+	if d.window == 0 {
+		return nil
+	}
+	if d.stalls++; d.stalls > maxStalls {
+		return errStalled
+	}
+	d.s.l.log.Debug("no acknowledgement, sending again", "session", d.s.number)
+	d.rewind()
+	return nil
+}

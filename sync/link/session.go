@@ -1,0 +1,194 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	mqtt "github.com/eclipse/paho.mqtt.golang"
+
+	"docent/sync/wire"
+)
+
+const (
+	connectTimeout = 15 * time.Second
+	writeTimeout   = 10 * time.Second
+	goodbye        = 500 * time.Millisecond // for the last status message and DISCONNECT
+	batchEvents    = 64                     // in one message
+	maxPublishes   = 16                     // messages the broker has not answered
+	maxStalls      = 3                      // ack timeouts in a row before the connection is given up
+)
+
+// session is one connection: one paho client, never used again afterwards.
+type session struct {
+	l      *Link
+	client mqtt.Client
+	number uint64
+
+	ready chan error    // capacity 1: outcome of the subscription
+	lost  chan error    // capacity 1: the connection ended
+	acks  chan wire.Ack // capacity ackQueue; more are dropped, the next one says it all again
+}
+
+const ackQueue = 64
+
+// session opens a connection, sends until it is lost or ctx ends, and waits until it is gone.
+func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
+	number, err := l.opt.Outbox.NextSession()
+	if err != nil {
+		return 0, err
+	}
+	s := &session{
+		l: l, number: number,
+		ready: make(chan error, 1), lost: make(chan error, 1), acks: make(chan wire.Ack, ackQueue),
+	}
+	conns := newConns(context.WithoutCancel(ctx))
+	defer conns.close()
+	opts, err := s.options(conns)
+	if err != nil {
+		return 0, err
+	}
+	s.client = mqtt.NewClient(opts)
+	defer s.client.Disconnect(uint(goodbye.Milliseconds()))
+
+	token := s.client.Connect()
+	if err := wait(ctx, token, connectTimeout); err != nil {
+		conns.close()
+		<-token.Done()
+		return 0, fmt.Errorf("connect: %w", err)
+	}
+	select {
+	case err = <-s.ready:
+	case err = <-s.lost:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	l.update(func(st *State) {
+		st.Connected, st.Since, st.Session, st.LastError = true, start, number, ""
+		st.Connects++
+	})
+	l.log.Info("hub connected", "session", number)
+	err = s.send(ctx)
+	if ctx.Err() != nil {
+		s.status(wire.PresenceDisconnected).WaitTimeout(goodbye)
+	}
+	return time.Since(start), err
+}
+
+func (s *session) options(conns *conns) (*mqtt.ClientOptions, error) {
+	addr := s.l.addr
+	will, err := wire.Status{State: wire.PresenceLost, SessionSeq: s.number, BootID: s.l.opt.Outbox.BootID()}.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return mqtt.NewClientOptions().
+		AddBroker(s.l.opt.Broker).
+		SetClientID(addr.ClientID()).
+		SetProtocolVersion(4).
+		SetCleanSession(true). // durability is ours, not the session's
+		SetAutoReconnect(false).
+		SetConnectRetry(false).
+		SetOrderMatters(false). // handlers run beside the reader and cannot block it
+		SetKeepAlive(s.l.opt.KeepAlive).
+		SetConnectTimeout(connectTimeout).
+		SetWriteTimeout(writeTimeout).
+		SetBinaryWill(addr.Topic(wire.KindStatus), will, 1, true).
+		SetCustomOpenConnectionFn(conns.open(s.l.opt.TLS)).
+		SetDefaultPublishHandler(s.receive).
+		SetOnConnectHandler(s.subscribe).
+		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.end(err) }), nil
+}
+
+// subscribe asks for the kiosk's commands. paho runs it in a goroutine of its own.
+func (s *session) subscribe(c mqtt.Client) {
+	token := c.Subscribe(s.l.addr.Commands(), 1, nil)
+	s.ready <- func() error {
+		if !token.WaitTimeout(connectTimeout) {
+			return errors.New("subscribe: no answer")
+		}
+		if err := token.Error(); err != nil {
+			return fmt.Errorf("subscribe: %w", err)
+		}
+		// A refused subscription has a nil error; the broker's answer is in the result.
+		for _, code := range token.(*mqtt.SubscribeToken).Result() {
+			if code > 2 {
+				return fmt.Errorf("subscribe: refused (0x%02x)", code)
+			}
+		}
+		return s.answer(s.status(wire.PresenceReady))
+	}()
+}
+
+func (s *session) answer(token mqtt.Token) error {
+	if !token.WaitTimeout(connectTimeout) {
+		return errors.New("publish status: no answer")
+	}
+	return token.Error()
+}
+
+// receive handles every message that comes down. It must not block.
+func (s *session) receive(_ mqtt.Client, m mqtt.Message) {
+	addr, kind, err := wire.ParseTopic(m.Topic())
+	if err != nil || addr != s.l.addr || kind != wire.KindAck {
+		return // other kinds are for later parts of the link
+	}
+	ack, err := wire.DecodeAck(m.Payload())
+	if err != nil {
+		s.l.log.Warn("hub sent an acknowledgement that cannot be read", "err", err)
+		return
+	}
+	select {
+	case s.acks <- ack:
+	default:
+	}
+}
+
+func (s *session) end(err error) {
+	if err == nil {
+		err = errors.New("connection closed")
+	}
+	select {
+	case s.lost <- err:
+	default:
+	}
+}
+
+// status publishes the kiosk's presence, retained.
+func (s *session) status(p wire.Presence) mqtt.Token {
+	st := s.l.opt.Outbox.State()
+	b, err := wire.Status{
+		State: p, SessionSeq: s.number, BootID: s.l.opt.Outbox.BootID(), TS: time.Now(), Version: s.l.opt.Version,
+		StreamID: st.StreamID, OutboxDepth: st.Depth, AckedSeq: st.AckedSeq, FreeBytes: st.FreeBytes, Degraded: clip(st.Degraded, 256),
+	}.Encode()
+	if err != nil {
+		s.l.log.Warn("status not sent", "err", err)
+		return &mqtt.DummyToken{}
+	}
+	return s.client.Publish(s.l.addr.Topic(wire.KindStatus), 1, true, b)
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// wait waits for a token, ctx or a time limit.
+func wait(ctx context.Context, t mqtt.Token, limit time.Duration) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-t.Done():
+		return t.Error()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return errors.New("no answer in time")
+	}
+}

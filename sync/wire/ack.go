@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Limits of an acknowledgement.
+const (
+	MaxAck    = 16 << 10 // bytes
+	MaxRanges = 128      // ranges in Missing
+)
+
+// Ack is the hub's answer: it has everything of the stream up to AckedSeq, and of what came after it lacks Missing.
+// Only an Ack allows a kiosk to forget an event.
+type Ack struct {
+	StreamID string  `json:"stream_id"`
+	AckedSeq uint64  `json:"acked_seq"`
+	Missing  []Range `json:"missing,omitempty"` // ascending, disjoint, all above AckedSeq; the lowest MaxRanges of them
+}
+
+// Encode returns the acknowledgement's bytes, or what is wrong with it.
+func (a Ack) Encode() ([]byte, error) {
+	if err := a.Validate(); err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("encode ack: %w", err)
+	}
+	return b, nil
+}
+
+// DecodeAck reads an acknowledgement and refuses what does not hold to its limits.
+func DecodeAck(b []byte) (Ack, error) {
+	if len(b) > MaxAck {
+		return Ack{}, fmt.Errorf("ack of %d bytes, at most %d: %w", len(b), MaxAck, ErrTooLarge)
+	}
+	var a Ack
+	if err := decodeStrict(b, &a); err != nil {
+		return Ack{}, fmt.Errorf("ack: %w", err)
+	}
+	if err := a.Validate(); err != nil {
+		return Ack{}, err
+	}
+	return a, nil
+}
+
+// Validate says what is wrong with the acknowledgement, if anything.
+func (a Ack) Validate() error {
+	if !validUUIDv7(a.StreamID) {
+		return fmt.Errorf("ack stream_id is no UUIDv7: %w", ErrInvalid)
+	}
+	if a.AckedSeq > MaxSeq {
+		return fmt.Errorf("ack acked_seq %d: %w", a.AckedSeq, ErrInvalid)
+	}
+	if len(a.Missing) > MaxRanges {
+		return fmt.Errorf("ack with %d missing ranges, at most %d: %w", len(a.Missing), MaxRanges, ErrTooLarge)
+	}
+	last := a.AckedSeq
+	for _, r := range a.Missing {
+		if r[0] <= last || r[1] < r[0] || r[1] > MaxSeq {
+			return fmt.Errorf("ack missing range %d…%d: %w", r[0], r[1], ErrInvalid)
+		}
+		last = r[1]
+	}
+	return nil
+}

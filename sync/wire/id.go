@@ -1,0 +1,35 @@
+package wire
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// NewID makes a UUIDv7 (RFC 9562 §5.7) of a time and 10 bytes of randomness.
+func NewID(now time.Time, random io.Reader) (string, error) {
+	var id uuid.UUID
+	if _, err := io.ReadFull(random, id[6:]); err != nil {
+		return "", fmt.Errorf("read randomness: %w", err)
+	}
+	ms := max(now.UnixMilli(), 0)
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	return id.String(), nil
+}
+
+// validUUID accepts the lower-case form with dashes only: one id, one spelling.
+func validUUID(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s
+}
+
+func validUUIDv7(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s && id.Version() == 7 && id.Variant() == uuid.RFC4122
+}
