@@ -138,6 +138,8 @@ type Section struct {
 	Sources  []string `json:"sources,omitempty"` // keys of the exhibit's sources named in the text
 	Document string   `json:"document"`          // file the text came from
 	Page     int      `json:"page,omitempty"`    // 1-based page in it, 0 where there are none
+	// Keywords are further words the section is found by; they are never shown.
+	Keywords []string `json:"keywords,omitempty"`
 }
 
 // Passage is a part of a section, the unit that is searched (a child).

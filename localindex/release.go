@@ -1,0 +1,153 @@
+package localindex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"docent/localindex/gallery"
+	"docent/localindex/release"
+	"docent/localindex/text"
+)
+
+// Release is one opened content release. Nothing in it changes, and it is safe for concurrent use; what it hands out
+// is shared and must not be changed.
+type Release struct {
+	dir      string
+	manifest release.Manifest
+	gallery  *gallery.Gallery
+	index    *text.Index
+	names    *names
+
+	exhibits          map[string]gallery.Exhibit
+	sections          map[string]gallery.Section
+	passages          map[string]gallery.Passage
+	passagesBySection map[string][]gallery.Passage
+	pictures          map[string]bool
+}
+
+// Open verifies every file of the release in dir and opens it. The error is a *release.DamagedError where a file is
+// not as it was packed.
+func Open(ctx context.Context, dir string) (*Release, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open release: %w", err)
+	}
+	m, err := release.Verify(ctx, dir)
+	if err != nil {
+		return nil, fmt.Errorf("open release %s: %w", dir, err)
+	}
+	r := &Release{dir: dir, manifest: m}
+	if err := r.load(); err != nil {
+		return nil, fmt.Errorf("open release %s: %w", dir, err)
+	}
+	return r, nil
+}
+
+func (r *Release) load() error {
+	var g gallery.Gallery
+	if err := release.ReadJSON(r.dir, release.CatalogueFile, &g); err != nil {
+		return err
+	}
+	if err := release.ReadJSON(r.dir, release.SectionsFile, &g.Sections); err != nil {
+		return err
+	}
+	var passages []gallery.Passage
+	if err := release.ReadJSON(r.dir, release.PassagesFile, &passages); err != nil {
+		return err
+	}
+	r.gallery = &g
+	r.exhibits = make(map[string]gallery.Exhibit, len(g.Exhibits))
+	r.pictures = map[string]bool{}
+	for _, e := range g.Exhibits {
+		r.exhibits[e.ID] = e
+		for _, p := range e.Pictures {
+			r.pictures[p.File] = true
+		}
+	}
+	r.sections = make(map[string]gallery.Section, len(g.Sections))
+	for _, s := range g.Sections {
+		r.sections[s.ID] = s
+	}
+	r.passages = make(map[string]gallery.Passage, len(passages))
+	r.passagesBySection = make(map[string][]gallery.Passage, len(g.Sections))
+	for _, p := range passages {
+		r.passages[p.ID] = p
+		r.passagesBySection[p.Section] = append(r.passagesBySection[p.Section], p)
+	}
+	r.names = newNames(&g)
+
+	index, err := text.Open(r.PartDir(textPartName))
+	if err != nil {
+		return err
+	}
+	n, err := index.Len()
+	if err == nil && n != len(passages) {
+		err = fmt.Errorf("text index holds %d passages, the release %d", n, len(passages))
+	}
+	if err != nil {
+		return errors.Join(err, index.Close())
+	}
+	r.index = index
+	return nil
+}
+
+// Close closes the text index. Searches under way end with an error.
+func (r *Release) Close() error { return r.index.Close() }
+
+// Manifest says which release this is.
+func (r *Release) Manifest() release.Manifest { return r.manifest }
+
+// Gallery is all content of the release.
+func (r *Release) Gallery() *gallery.Gallery { return r.gallery }
+
+// Exhibit returns the exhibit of that id.
+func (r *Release) Exhibit(id string) (gallery.Exhibit, bool) {
+	e, ok := r.exhibits[id]
+	return e, ok
+}
+
+// Section returns the section of that id.
+func (r *Release) Section(id string) (gallery.Section, bool) {
+	s, ok := r.sections[id]
+	return s, ok
+}
+
+// Sections returns sections in the order they were written: those of an exhibit, or all of the release where exhibit
+// is empty; in one language, or in all where language is empty.
+func (r *Release) Sections(exhibit, language string) []gallery.Section {
+	var found []gallery.Section
+	for _, s := range r.gallery.Sections {
+		if (exhibit == "" || s.Exhibit == exhibit) && (language == "" || s.Language == language) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// Passage returns the passage of that id.
+func (r *Release) Passage(id string) (gallery.Passage, bool) {
+	p, ok := r.passages[id]
+	return p, ok
+}
+
+// SectionPassages returns the passages of a section in the order of its text.
+func (r *Release) SectionPassages(sectionID string) []gallery.Passage {
+	return slices.Clone(r.passagesBySection[sectionID])
+}
+
+// PicturePath returns where a picture of an exhibit is on disk. It is false for anything else, so that no other file
+// can be asked for.
+func (r *Release) PicturePath(file string) (string, bool) {
+	if !r.pictures[file] {
+		return "", false
+	}
+	return filepath.Join(r.dir, filepath.FromSlash(file)), true
+}
+
+// PartDir is the folder of a part, such as "recognition". It exists only where the release has that part.
+func (r *Release) PartDir(name string) string {
+	return filepath.Join(r.dir, release.PartsFolder, name)
+}
