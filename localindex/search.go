@@ -58,9 +58,16 @@ func (r *Release) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search release %s: %w", r.manifest.ID, err)
 	}
+	best := 1.0
+	if len(scored) > 0 {
+		best = scored[0].Score
+	}
 	pinned := map[string]bool{}
-	for _, h := range exact {
+	for i, h := range exact {
 		pinned[h.Passage.ID] = true
+		if h.Score == 0 { // found by nothing but its name
+			exact[i].Score = best
+		}
 	}
 	hits := exact
 	for _, h := range scored {

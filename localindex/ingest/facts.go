@@ -3,6 +3,8 @@ package ingest
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"docent/localindex/gallery"
@@ -52,6 +54,7 @@ func houseFacts(g *gallery.Gallery, document string) []gallery.Section {
 		h := house{g: g, w: w, tag: tag}
 		h.overview()
 		h.hours()
+		h.closures()
 		h.tickets()
 		h.contact()
 		h.rules()
@@ -95,33 +98,37 @@ func (h *house) overview() {
 
 // hours says it twice: in one sentence that sums up, and for each day, since visitors ask both ways.
 func (h *house) hours() {
-	v := h.g.Venue
-	if len(v.Hours) == 0 && len(v.Closures) == 0 {
+	hours := h.g.Venue.Hours
+	if len(hours) == 0 {
 		return
 	}
-	var sentences, parts []string
-	byDay := hoursByDay(v.Hours)
-	if len(v.Hours) > 0 {
-		for first := 0; first < 7; {
-			last := first
-			for last < 6 && slices.Equal(byDay[last+1], byDay[first]) {
-				last++
-			}
-			if len(byDay[first]) > 0 {
-				parts = append(parts, h.w.openPart(h.days(first, last), byDay[first]))
-			}
-			first = last + 1
+	var parts []string
+	byDay := hoursByDay(hours)
+	for first := 0; first < 7; {
+		last := first
+		for last < 6 && slices.Equal(byDay[last+1], byDay[first]) {
+			last++
 		}
-		sentences = append(sentences, h.w.openSummary(h.in(h.g.Name), parts))
-		for i, spans := range byDay {
-			if len(spans) > 0 {
-				sentences = append(sentences, h.w.openOn(h.w.weekday[i], spans))
-			} else {
-				sentences = append(sentences, h.w.closedOn(h.w.weekday[i]))
-			}
+		if len(byDay[first]) > 0 {
+			parts = append(parts, h.w.openPart(h.days(first, last), byDay[first]))
+		}
+		first = last + 1
+	}
+	sentences := []string{h.w.openSummary(h.in(h.g.Name), parts)}
+	for i, spans := range byDay {
+		if len(spans) > 0 {
+			sentences = append(sentences, h.w.openOn(h.w.weekday[i], spans))
+		} else {
+			sentences = append(sentences, h.w.closedOn(h.w.weekday[i]))
 		}
 	}
-	for _, c := range v.Closures {
+	h.add("venue/%s/hours", gallery.DomainVenue, "", h.w.headHours, h.w.keywordsHours, sentences...)
+}
+
+// closures tells the dates on which other hours hold.
+func (h *house) closures() {
+	var sentences []string
+	for _, c := range h.g.Venue.Closures {
 		date, err := time.Parse(time.DateOnly, c.Date)
 		switch {
 		case err != nil: // reported already
@@ -131,7 +138,7 @@ func (h *house) hours() {
 			sentences = append(sentences, h.w.openDate(date, span{open: c.Open, close: c.Close}, h.in(c.Reason)))
 		}
 	}
-	h.add("venue/%s/hours", gallery.DomainVenue, "", h.w.headHours, h.w.keywordsHours, sentences...)
+	h.add("venue/%s/closures", gallery.DomainVenue, "", h.w.headClosures, h.w.keywordsClosures, sentences...)
 }
 
 // days names the days from first to last of the week.
@@ -221,8 +228,12 @@ func (h *house) services() {
 
 func (h *house) events() {
 	for _, e := range h.g.Venue.Events {
-		name := h.in(e.Name)
+		name, when := h.in(e.Name), h.in(e.When)
+		minutes := e.Minutes
+		if strings.Contains(when, strconv.Itoa(minutes)) {
+			minutes = 0 // said already
+		}
 		h.add("event/%s/"+e.ID, gallery.DomainEvent, e.Hall, name, h.w.keywordsEvent,
-			h.w.when(name, h.in(e.When)), h.w.lasts(e.Minutes, hallName(h.g, e.Hall, h.tag)), h.w.sentence(h.in(e.About)))
+			h.w.when(name, when), h.w.lasts(minutes, hallName(h.g, e.Hall, h.tag)), h.w.sentence(h.in(e.About)))
 	}
 }

@@ -14,7 +14,7 @@ type wording struct {
 	// weekday names the i-th day of the week, Monday being 0.
 	weekday [7]string
 	// Headings of sections.
-	headHours, headTickets, headContact, headRules, headGallery, headFacts string
+	headHours, headClosures, headTickets, headContact, headRules, headGallery, headFacts string
 
 	// Hours. days is one day or "Tuesday to Sunday"; spans are such as "10:00" to "18:00".
 	daysFromTo  func(from, to string) string
@@ -51,7 +51,7 @@ type wording struct {
 	// between stands between two sentences.
 	between string
 
-	keywordsHours, keywordsTickets, keywordsContact, keywordsRules, keywordsGallery, keywordsFacts, keywordsHall, keywordsEvent []string
+	keywordsHours, keywordsClosures, keywordsTickets, keywordsContact, keywordsRules, keywordsGallery, keywordsFacts, keywordsHall, keywordsEvent []string
 }
 
 // span is one stretch of opening hours.
@@ -115,22 +115,24 @@ func english() wording {
 	}
 	return wording{
 		weekday:   [7]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"},
-		headHours: "Opening hours", headTickets: "Tickets and prices", headContact: "Address and contact",
+		headHours: "Opening hours", headClosures: "Holidays and special hours", headTickets: "Tickets and prices", headContact: "Address and contact",
 		headRules: "House rules", headGallery: "About the gallery", headFacts: "At a glance",
 
 		daysFromTo: func(from, to string) string { return from + " to " + to },
 		daysAnd:    func(a, b string) string { return a + " and " + b },
-		openOn:     func(days string, ss []span) string { return fmt.Sprintf("On %s it is open %s.", days, spans(ss)) },
-		closedOn:   func(days string) string { return fmt.Sprintf("On %s it is closed.", days) },
+		openOn: func(days string, ss []span) string {
+			return fmt.Sprintf("The gallery is open on %s %s.", days, spans(ss))
+		},
+		closedOn: func(days string) string { return fmt.Sprintf("The gallery is closed on %s.", days) },
 		openSummary: func(name string, parts []string) string {
 			return fmt.Sprintf("%s is open %s.", name, list(parts, ", ", " and "))
 		},
 		openPart: func(days string, ss []span) string { return days + " " + spans(ss) },
 		closedDate: func(d time.Time, reason string) string {
-			return fmt.Sprintf("On %s it is closed%s.", d.Format("2 January 2006"), why(reason))
+			return fmt.Sprintf("The gallery is closed on %s%s.", d.Format("2 January 2006"), why(reason))
 		},
 		openDate: func(d time.Time, s span, reason string) string {
-			return fmt.Sprintf("On %s it is open %s%s.", d.Format("2 January 2006"), spans([]span{s}), why(reason))
+			return fmt.Sprintf("The gallery is open on %s %s%s.", d.Format("2 January 2006"), spans([]span{s}), why(reason))
 		},
 		tickets: func(prices [][2]string) string {
 			var parts []string
@@ -202,14 +204,15 @@ func english() wording {
 		sentence:  stop,
 		between:   " ",
 
-		keywordsHours:   []string{"when", "open", "opening", "hours", "times", "close", "closing", "closed", "today", "tomorrow", "weekend", "holiday", "last entry", "admission time"},
-		keywordsTickets: []string{"ticket", "price", "cost", "how much", "pay", "admission", "entry fee", "entrance fee", "free", "discount", "concession"},
-		keywordsContact: []string{"address", "where", "phone", "telephone", "call", "contact", "get here", "directions"},
-		keywordsRules:   []string{"rules", "allowed", "may I", "can I", "photograph", "photography", "flash", "food", "drink", "bags", "touch", "pets", "dogs"},
-		keywordsGallery: []string{"gallery", "museum", "how many", "halls", "rooms", "exhibits", "collection", "floor", "map", "plan"},
-		keywordsFacts:   []string{"who made", "maker", "artist", "author", "painter", "when", "date", "year", "made of", "material", "materials", "technique", "accession number", "number", "where"},
-		keywordsHall:    []string{"hall", "room", "where", "floor"},
-		keywordsEvent:   []string{"event", "events", "when", "programme", "today", "what's on"},
+		keywordsHours:    []string{"when", "open", "opening", "hours", "times", "close", "closing", "closed", "today", "tomorrow", "weekend", "last entry", "admission time"},
+		keywordsClosures: []string{"holiday", "holidays", "closed", "closure", "special hours", "Christmas", "New Year"},
+		keywordsTickets:  []string{"ticket", "price", "cost", "how much", "pay", "admission", "entry fee", "entrance fee", "free", "discount", "concession"},
+		keywordsContact:  []string{"address", "where", "phone", "telephone", "call", "contact", "get here", "directions"},
+		keywordsRules:    []string{"rules", "allowed", "may I", "can I", "photo", "photos", "take pictures", "photograph", "photography", "camera", "flash", "video", "film", "food", "drink", "bags", "touch", "pets", "dogs"},
+		keywordsGallery:  []string{"gallery", "museum", "how many", "halls", "rooms", "exhibits", "collection", "floor", "map", "plan"},
+		keywordsFacts:    []string{"who made", "maker", "artist", "author", "painter", "when", "date", "year", "made of", "material", "materials", "technique", "accession number", "number", "where"},
+		keywordsHall:     []string{"hall", "room", "where", "floor"},
+		keywordsEvent:    []string{"event", "events", "when", "programme", "today", "what's on"},
 	}
 }
 

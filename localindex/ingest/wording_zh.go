@@ -26,7 +26,7 @@ func chinese() wording {
 	}
 	return wording{
 		weekday:   [7]string{"星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "星期日"},
-		headHours: "开放时间", headTickets: "门票价格", headContact: "地址和联系方式",
+		headHours: "开放时间", headClosures: "节假日开放安排", headTickets: "门票价格", headContact: "地址和联系方式",
 		headRules: "参观须知", headGallery: "关于本馆", headFacts: "展品信息",
 
 		daysFromTo: func(from, to string) string { return from + "至" + to },
@@ -109,14 +109,15 @@ func chinese() wording {
 		sentence:  stopZH,
 		between:   "",
 
-		keywordsHours:   []string{"几点", "开门", "关门", "开馆", "闭馆", "什么时候开放", "营业时间", "最晚入场", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "周末", "节假日", "今天", "明天"},
-		keywordsTickets: []string{"多少钱", "门票", "票价", "买票", "购票", "收费", "免费", "优惠", "学生票", "儿童票", "半价"},
-		keywordsContact: []string{"在哪里", "地址", "电话", "怎么走", "怎么去", "联系"},
-		keywordsRules:   []string{"规定", "可以拍照吗", "允许", "禁止", "闪光灯", "饮食", "吃东西", "包", "触摸", "宠物"},
-		keywordsGallery: []string{"本馆", "博物馆", "美术馆", "展馆", "几个展厅", "多少展品", "几件", "有哪些", "展厅", "楼层", "地图"},
-		keywordsFacts:   []string{"作者是谁", "谁做的", "谁画的", "艺术家", "什么时候", "哪一年", "年代", "什么材料", "材质", "用什么做的", "编号", "在哪里"},
-		keywordsHall:    []string{"展厅", "在哪里", "楼层", "几楼", "有什么"},
-		keywordsEvent:   []string{"活动", "什么时候", "今天有什么", "讲座", "导览"},
+		keywordsHours:    []string{"几点", "开门", "关门", "开馆", "闭馆", "什么时候开放", "营业时间", "最晚入场", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "周末", "今天", "明天"},
+		keywordsClosures: []string{"节假日", "假期", "放假", "闭馆", "休馆", "春节", "国庆", "元旦", "特殊开放时间"},
+		keywordsTickets:  []string{"多少钱", "门票", "票价", "买票", "购票", "收费", "免费", "优惠", "学生票", "儿童票", "半价"},
+		keywordsContact:  []string{"在哪里", "地址", "电话", "怎么走", "怎么去", "联系"},
+		keywordsRules:    []string{"规定", "可以拍照吗", "允许", "禁止", "闪光灯", "饮食", "吃东西", "包", "触摸", "宠物"},
+		keywordsGallery:  []string{"本馆", "博物馆", "美术馆", "展馆", "几个展厅", "多少展品", "几件", "有哪些", "展厅", "楼层", "地图"},
+		keywordsFacts:    []string{"作者是谁", "谁做的", "谁画的", "艺术家", "什么时候", "哪一年", "年代", "什么材料", "材质", "用什么做的", "编号", "在哪里"},
+		keywordsHall:     []string{"展厅", "在哪里", "楼层", "几楼", "有什么"},
+		keywordsEvent:    []string{"活动", "什么时候", "今天有什么", "讲座", "导览"},
 	}
 }
 

@@ -90,12 +90,15 @@ func fill(ctx context.Context, dir string, c Content) (Manifest, error) {
 	if err := settle(dir); err != nil {
 		return Manifest{}, err
 	}
-	files, damages, err := survey(ctx, dir)
+	files, damages, err := list(dir)
 	if err != nil {
 		return Manifest{}, err
 	}
-	if len(damages) > 0 {
+	if len(damages) > 0 { // a part made a link, say
 		return Manifest{}, &DamagedError{Dir: dir, Damages: damages}
+	}
+	if err := hashAll(ctx, dir, files); err != nil {
+		return Manifest{}, err
 	}
 	m.Files = files
 	m.ID = releaseID(m.Number, m.Files)
@@ -239,7 +242,7 @@ func settle(dir string) error {
 			return os.Chmod(path, 0o755)
 		}
 		if !d.Type().IsRegular() {
-			return nil // named by the survey
+			return nil // named when the files are listed
 		}
 		if err := os.Chmod(path, 0o644); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,11 +57,21 @@ func Verify(ctx context.Context, dir string) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	found, damages, err := survey(ctx, dir)
+	found, damages, err := list(dir)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("verify release %s: %w", dir, err)
 	}
-	damages = append(damages, compare(m.Files, found, damages)...)
+	same, differing := compareSizes(m.Files, found, damages)
+	damages = append(damages, differing...)
+	hashed := slices.Clone(same) // only these: a file of another size is not read
+	if err := hashAll(ctx, dir, hashed); err != nil {
+		return Manifest{}, fmt.Errorf("verify release %s: %w", dir, err)
+	}
+	for i, want := range same {
+		if hashed[i] != want {
+			damages = append(damages, Damage{want.Path, "was changed"})
+		}
+	}
 	if len(damages) > 0 {
 		slices.SortFunc(damages, func(a, b Damage) int { return strings.Compare(a.Path, b.Path) })
 		return Manifest{}, &DamagedError{Dir: dir, Damages: damages}
@@ -70,10 +81,13 @@ func Verify(ctx context.Context, dir string) (Manifest, error) {
 
 func readManifest(dir string) (Manifest, error) {
 	data, err := readLimited(filepath.Join(dir, ManifestFile), MaxManifestBytes)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // no release at all, or not for us
 		return Manifest{}, fmt.Errorf("read manifest: %w", err)
 	}
-	m, err := DecodeManifest(data)
+	var m Manifest
+	if err == nil {
+		m, err = DecodeManifest(data)
+	}
 	if err != nil {
 		return Manifest{}, &manifestError{DamagedError{Dir: dir, Damages: []Damage{{ManifestFile, err.Error()}}}, err}
 	}
@@ -89,9 +103,9 @@ type manifestError struct {
 func (e *manifestError) Error() string   { return e.damaged.Error() }
 func (e *manifestError) Unwrap() []error { return []error{&e.damaged, e.cause} }
 
-// survey lists the files below dir with size and hash, sorted by path, without the manifest. What is no plain file
-// or folder, or cannot be read, is a damage.
-func survey(ctx context.Context, dir string) ([]File, []Damage, error) {
+// list returns the files below dir with their sizes, sorted by path, without the manifest. What is no plain file or
+// folder is a damage.
+func list(dir string) ([]File, []Damage, error) {
 	var files []File
 	var damages []Damage
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -106,12 +120,18 @@ func survey(ctx context.Context, dir string) ([]File, []Damage, error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		switch {
-		case !d.Type().IsRegular():
+		if !d.Type().IsRegular() {
 			damages = append(damages, Damage{rel, "is " + kind(d.Type()) + ", not a plain file"})
-		case rel != ManifestFile:
-			files = append(files, File{Path: rel})
+			return nil
 		}
+		if rel == ManifestFile {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		files = append(files, File{Path: rel, Size: info.Size()})
 		if len(files) > MaxFiles {
 			return fmt.Errorf("there are more than %d files", MaxFiles)
 		}
@@ -121,19 +141,20 @@ func survey(ctx context.Context, dir string) ([]File, []Damage, error) {
 		return nil, nil, fmt.Errorf("list files: %w", err)
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files, damages, nil
+}
 
+// hashAll fills in the hashes of files.
+func hashAll(ctx context.Context, dir string, files []File) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(min(4, runtime.GOMAXPROCS(0)))
 	for i := range files {
 		g.Go(func() error { return hash(ctx, dir, &files[i]) })
 	}
-	if err := g.Wait(); err != nil {
-		return nil, nil, err
-	}
-	return files, damages, nil
+	return g.Wait()
 }
 
-// hash fills in the size and hash of a file.
+// hash fills in the hash of a file, and its size as it was read.
 func hash(ctx context.Context, dir string, f *File) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -144,7 +165,7 @@ func hash(ctx context.Context, dir string, f *File) error {
 	}
 	defer r.Close()
 	h := sha256.New()
-	n, err := io.Copy(h, io.LimitReader(r, MaxFileBytes+1))
+	n, err := io.Copy(h, io.LimitReader(r, f.Size+1))
 	if err != nil {
 		return fmt.Errorf("hash file %s: %w", f.Path, err)
 	}
@@ -152,34 +173,30 @@ func hash(ctx context.Context, dir string, f *File) error {
 	return nil
 }
 
-// compare names what differs between two lists sorted by path. Paths that are damages already are passed over.
-func compare(want, found []File, known []Damage) []Damage {
-	skip := map[string]bool{}
-	for _, d := range known {
-		skip[d.Path] = true
-	}
-	have := make(map[string]File, len(found))
+// compareSizes parts the files of a manifest into those that are there in their size and those that are not, and adds
+// what is there beside them. Paths that are damages already are passed over.
+func compareSizes(want, found []File, known []Damage) (same []File, damages []Damage) {
+	sizes := make(map[string]int64, len(found))
 	for _, f := range found {
-		have[f.Path] = f
+		sizes[f.Path] = f.Size
 	}
-	var damages []Damage
 	for _, w := range want {
-		f, ok := have[w.Path]
-		delete(have, w.Path)
+		size, ok := sizes[w.Path]
+		delete(sizes, w.Path)
 		switch {
-		case skip[w.Path]:
+		case slices.ContainsFunc(known, func(d Damage) bool { return d.Path == w.Path }):
 		case !ok:
 			damages = append(damages, Damage{w.Path, "is missing"})
-		case f.Size != w.Size:
-			damages = append(damages, Damage{w.Path, fmt.Sprintf("has %d bytes instead of %d", f.Size, w.Size)})
-		case f.SHA256 != w.SHA256:
-			damages = append(damages, Damage{w.Path, "was changed"})
+		case size != w.Size:
+			damages = append(damages, Damage{w.Path, fmt.Sprintf("has %d bytes instead of %d", size, w.Size)})
+		default:
+			same = append(same, w)
 		}
 	}
-	for path := range have {
+	for path := range sizes {
 		damages = append(damages, Damage{path, "is not part of the release"})
 	}
-	return damages
+	return same, damages
 }
 
 func kind(m fs.FileMode) string {
@@ -202,7 +219,7 @@ func ReadJSON(dir, file string, v any) error {
 	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
 		return fmt.Errorf("read %s: %w", file, err)

@@ -29,7 +29,7 @@ type Doc struct {
 // ErrNoDocs is returned when an index of nothing is asked for.
 var ErrNoDocs = errors.New("there is no text to index")
 
-// Build writes an index of docs into dir, which must not exist. Ids must be unique and not empty.
+// Build writes an index of docs into dir, which must be empty or not exist. Ids must be unique and not empty.
 func Build(ctx context.Context, dir string, docs []Doc) (err error) {
 	if len(docs) == 0 {
 		return fmt.Errorf("build text index %s: %w", dir, ErrNoDocs)
