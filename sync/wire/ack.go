@@ -14,9 +14,12 @@ const (
 // Ack is the hub's answer: it has everything of the stream up to AckedSeq, and of what came after it lacks Missing.
 // Only an Ack allows a kiosk to forget an event.
 type Ack struct {
-	StreamID string  `json:"stream_id"`
-	AckedSeq uint64  `json:"acked_seq"`
-	Missing  []Range `json:"missing,omitempty"` // ascending, disjoint, all above AckedSeq; the lowest MaxRanges of them
+	StreamID string `json:"stream_id"`
+	AckedSeq uint64 `json:"acked_seq"`
+	// AckedHash is the hash of event AckedSeq as the hub has it, empty when it has none. As each event holds the hash
+	// of the one before, it stands for all of them: a kiosk whose own differs does not forget anything.
+	AckedHash string  `json:"acked_hash,omitempty"`
+	Missing   []Range `json:"missing,omitempty"` // ascending, disjoint, all above AckedSeq; the lowest MaxRanges of them
 }
 
 // Encode returns the acknowledgement's bytes, or what is wrong with it.
@@ -53,6 +56,9 @@ func (a Ack) Validate() error {
 	}
 	if a.AckedSeq > MaxSeq {
 		return fmt.Errorf("ack acked_seq %d: %w", a.AckedSeq, ErrInvalid)
+	}
+	if a.AckedHash != "" && !validHash(a.AckedHash) {
+		return fmt.Errorf("ack acked_hash: %w", ErrInvalid)
 	}
 	if len(a.Missing) > MaxRanges {
 		return fmt.Errorf("ack with %d missing ranges, at most %d: %w", len(a.Missing), MaxRanges, ErrTooLarge)

@@ -82,6 +82,9 @@ func DecodeEvent(b []byte) (Event, error) {
 	}
 	var e Event
 	if err := decodeStrict(b, &e); err != nil {
+		if v := schemaOf(b); v != Schema { // a newer envelope may have fields that this one lacks
+			return Event{}, fmt.Errorf("event schema %d: %w", v, ErrSchema)
+		}
 		return Event{}, fmt.Errorf("event: %w", err)
 	}
 	var data bytes.Buffer
@@ -151,11 +154,10 @@ func SplitBatch(payload []byte) ([][]byte, error) {
 	if len(payload) > MaxPayload {
 		return nil, fmt.Errorf("payload of %d bytes, at most %d: %w", len(payload), MaxPayload, ErrTooLarge)
 	}
-	// A single event may be spread over lines by whoever wrote it by hand; only whole envelopes a line make a batch.
-	if json.Valid(payload) {
+	lines := bytes.Split(bytes.TrimSuffix(payload, []byte("\n")), []byte("\n"))
+	if len(lines) > 1 && json.Valid(payload) { // one event, spread over lines by whoever wrote it
 		return [][]byte{payload}, nil
 	}
-	lines := bytes.Split(bytes.TrimSuffix(payload, []byte("\n")), []byte("\n"))
 	if len(lines) > MaxBatch {
 		return nil, fmt.Errorf("payload of %d events, at most %d: %w", len(lines), MaxBatch, ErrTooLarge)
 	}
@@ -176,6 +178,15 @@ func decodeStrict(b []byte, v any) error {
 		return fmt.Errorf("bytes after the value: %w", ErrInvalid)
 	}
 	return nil
+}
+
+// schemaOf reads the schema of an envelope of any version; bytes that hold none count as of this one.
+func schemaOf(b []byte) int {
+	e := struct{ Schema int }{Schema}
+	if json.Unmarshal(b, &e) != nil {
+		return Schema
+	}
+	return e.Schema
 }
 
 func validObject(b []byte) bool {
