@@ -28,6 +28,7 @@ const contentSecurityPolicy: Plugin = {
 }
 
 export default defineConfig({
+  logLevel: 'warn', // four hundred font files are not worth a line each
   plugins: [svelte(), contentSecurityPolicy],
   // public/.gitkeep is copied into dist, so that a build leaves the committed file in place.
   publicDir: 'public',
@@ -37,7 +38,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     sourcemap: false,
-    chunkSizeWarningLimit: 400,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: {
     proxy: { '/api': process.env['DOCENT_URL'] ?? 'http://127.0.0.1:8080' },

@@ -1,5 +1,7 @@
 import '@fontsource-variable/noto-sans-sc'
 import '@fontsource-variable/noto-serif-sc'
+import '@fontsource-variable/source-sans-3'
+import '@fontsource-variable/source-serif-4'
 import './styles/tokens.css'
 import './styles/base.css'
 

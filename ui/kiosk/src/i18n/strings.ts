@@ -60,6 +60,8 @@ const en = {
 
   // exhibit
   number: (label: string) => `No. ${label}`,
+  /** Between maker and date. */
+  comma: ', ',
   conversation: 'Explanation and answers',
   explanation: 'About this exhibit',
   youAsked: 'Your question',
@@ -168,6 +170,7 @@ const zh: Strings = {
   photographAgain: '重新拍照',
 
   number: (label) => `编号 ${label}`,
+  comma: '，',
   conversation: '讲解与回答',
   explanation: '关于这件展品',
   youAsked: '您的问题',

@@ -42,7 +42,7 @@ function piecesOf(text: string, known: ReadonlySet<number>): Piece[] {
 
 /** The answer as it would be read aloud, without marks. */
 export function spoken(text: string): string {
-  return text.replace(mark, '').replace(unfinishedMark, '').replace(/[ \t]+([.,;:!?。，；：！？])/g, '$1')
+  return text.replace(mark, '').replace(unfinishedMark, '').replace(/[ \t]+(?=[ \t.,;:!?。，；：！？])/g, '')
 }
 
 /** Splits off the sentences of a growing text that are complete, and says where the rest begins. */

@@ -1,0 +1,45 @@
+// Opens the page in Debian's Chromium and keeps watch over it: a console error, an uncaught exception or a request to
+// another host fails the test that sees it.
+
+import assert from 'node:assert/strict'
+import { chromium } from 'playwright-core'
+
+export const screens = {
+  portrait: { width: 1080, height: 1920 },
+  landscape: { width: 1920, height: 1080 },
+  tablet: { width: 1280, height: 800 },
+}
+
+export function launch() {
+  return chromium.launch({
+    executablePath: process.env.DOCENT_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--no-first-run'],
+  })
+}
+
+/**
+ * Opens the page at url. `expected` are console messages that the test itself brings about, as regular expressions.
+ * Returns the page, and calm(), which fails where anything unexpected was seen.
+ */
+export async function open(browser, url, { viewport = screens.portrait, touch = true, reducedMotion = 'reduce', expected = [], init } = {}) {
+  const context = await browser.newContext({ viewport, hasTouch: touch, reducedMotion, serviceWorkers: 'block' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const seen = []
+  const home = new URL(url).origin
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !expected.some((pattern) => pattern.test(message.text()))) seen.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => seen.push(`exception: ${error.stack ?? error.message}`))
+  page.on('request', (request) => {
+    const address = new URL(request.url())
+    if (!['data:', 'blob:'].includes(address.protocol) && address.origin !== home) seen.push(`request to ${address.origin}`)
+  })
+  if (init) await init(page, context)
+  await page.goto(url)
+  return {
+    page,
+    calm: () => assert.deepEqual(seen, []),
+    close: () => context.close(),
+  }
+}
