@@ -46,7 +46,7 @@ func (c *catalogueRow) read(hallsKnown bool) (problem string) {
 	case len(e.Title) == 0:
 		return "it has no title"
 	}
-	if e.ID != cells["id"] {
+	if e.ID != strings.ToLower(cells["id"]) {
 		c.warnf("the id %q is written %q in the gallery", cells["id"], e.ID)
 	}
 	e.Maker, e.Date, e.Materials, e.Credit = c.localized("artist"), c.localized("date"), c.localized("materials"), c.localized("credit")
@@ -56,10 +56,10 @@ func (c *catalogueRow) read(hallsKnown bool) (problem string) {
 		e.Label = ""
 	}
 	e.Keywords = cellList(cells["keywords"])
-	if problem := c.hall(hallsKnown); problem != "" {
+	if problem := c.image(); problem != "" {
 		return problem
 	}
-	if problem := c.image(); problem != "" {
+	if problem := c.hall(hallsKnown); problem != "" {
 		return problem
 	}
 	if address := cells["url"]; host(address) != "" {
@@ -117,14 +117,14 @@ func (c *catalogueRow) hall(known bool) (problem string) {
 	if id == "" {
 		id = fmt.Sprintf("hall-%d", len(c.g.Halls)+1)
 	}
-	name := room
+	name := gallery.Localized{c.g.Languages[0]: room}
 	if strings.Trim(room, "0123456789") == "" {
-		name = "Room " + room
-		if strings.HasPrefix(c.g.Languages[0], "zh") {
-			name = room + "号展厅"
+		for _, tag := range c.g.Languages {
+			w, _ := wordingFor(tag)
+			name[tag] = w.room(room)
 		}
 	}
-	c.g.Halls = append(c.g.Halls, gallery.Hall{ID: id, Name: gallery.Localized{c.g.Languages[0]: name}, Outline: []gallery.Point{}})
+	c.g.Halls = append(c.g.Halls, gallery.Hall{ID: id, Name: name, Outline: []gallery.Point{}})
 	c.exhibit.Hall = id
 	return ""
 }
@@ -133,13 +133,12 @@ func (c *catalogueRow) hall(known bool) (problem string) {
 func (c *catalogueRow) image() (problem string) {
 	names := cellList(c.row.cells["image"])
 	if len(names) == 0 {
-		file, others := c.pictures.find(c.row.cells["id"])
+		file, _ := c.pictures.find(c.row.cells["id"])
 		if file == "" {
 			c.warnf("it names no picture, so the exhibit cannot be recognised from a photo")
 			return ""
 		}
 		names = []string{file}
-		_ = others
 	}
 	for _, name := range names {
 		file, others := c.pictures.find(name)
@@ -181,7 +180,11 @@ func (c *catalogueRow) texts() {
 		}
 		c.sections = append(c.sections, s)
 	}
-	c.sections = append(c.sections, exhibitFacts(c.g, e, CatalogueFile)...)
+	documents := map[string]string{}
+	for _, tag := range c.g.Languages {
+		documents[tag] = CatalogueFile
+	}
+	c.sections = append(c.sections, exhibitFacts(c.g, e, documents)...)
 }
 
 // plainParagraphs brings a plain text to paragraphs with a blank line between them.

@@ -199,6 +199,23 @@ func one(language, text string) gallery.Localized {
 	return gallery.Localized{language: text}
 }
 
+// documents are the files that tell the exhibit's facts, by language.
+func (x *exhibitFile) documents(g *gallery.Gallery) map[string]string {
+	files := map[string]string{}
+	for _, tag := range g.Languages {
+		files[tag] = x.file
+		if slices.Contains(x.translated, tag) {
+			files[tag] = fmt.Sprintf("%s/%s.%s.md", exhibitsFolder, x.exhibit.ID, tag)
+		}
+	}
+	return files
+}
+
+// validKey reports whether a source can be named by a key.
+func validKey(key string) bool {
+	return key != "" && len(key) <= maxKeyBytes && !strings.ContainsAny(key, "[]^ \t\n")
+}
+
 func (x *exhibitFile) checkFacts(g *gallery.Gallery) {
 	e, y := &x.exhibit, x.front
 	if len(e.Title) == 0 {
@@ -219,7 +236,7 @@ func (x *exhibitFile) checkFacts(g *gallery.Gallery) {
 	for i, s := range e.Sources {
 		at := []any{"sources", i}
 		switch {
-		case s.Key == "" || len(s.Key) > maxKeyBytes || strings.ContainsAny(s.Key, "[]^ \t\n"):
+		case !validKey(s.Key):
 			y.errorf(append(at, "key"), "sources[%d].key: %q must be a short word, used in the text as [^word]", i+1, s.Key)
 		case keys[s.Key]:
 			y.errorf(append(at, "key"), "sources[%d].key: %q is used twice", i+1, s.Key)

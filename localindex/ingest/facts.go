@@ -11,7 +11,8 @@ import (
 )
 
 // exhibitFacts tells the facts of an exhibit in each language, so that they can be found and cited like a text.
-func exhibitFacts(g *gallery.Gallery, e gallery.Exhibit, document string) []gallery.Section {
+// documents says by language which file they are cited as.
+func exhibitFacts(g *gallery.Gallery, e gallery.Exhibit, documents map[string]string) []gallery.Section {
 	var sections []gallery.Section
 	for _, tag := range g.Languages {
 		w, _ := wordingFor(tag)
@@ -33,7 +34,7 @@ func exhibitFacts(g *gallery.Gallery, e gallery.Exhibit, document string) []gall
 		}
 		sections = append(sections, gallery.Section{
 			ID: e.ID + "/" + tag + "/facts", Exhibit: e.ID, Hall: e.Hall, Domain: gallery.DomainExhibit, Language: tag,
-			Heading: w.headFacts, Text: w.say(sentences...), Document: document, Keywords: w.keywordsFacts,
+			Heading: w.headFacts, Text: w.say(sentences...), Document: documents[tag], Keywords: w.keywordsFacts,
 		})
 	}
 	return sections

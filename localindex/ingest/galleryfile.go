@@ -169,9 +169,11 @@ func findHall(g *gallery.Gallery, id string) *gallery.Hall {
 }
 
 func hallIDs(g *gallery.Gallery) []string {
-	ids := make([]string, len(g.Halls))
-	for i, h := range g.Halls {
-		ids[i] = h.ID
+	var ids []string
+	for _, h := range g.Halls {
+		if h.ID != "" && !slices.Contains(ids, h.ID) {
+			ids = append(ids, h.ID)
+		}
 	}
 	return ids
 }

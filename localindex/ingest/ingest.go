@@ -85,7 +85,7 @@ func readFolder(ctx context.Context, root *os.Root, rep *report) (*gallery.Galle
 
 	for _, x := range files {
 		g.Sections = append(g.Sections, x.sections...)
-		g.Sections = append(g.Sections, exhibitFacts(g, x.exhibit, x.file)...)
+		g.Sections = append(g.Sections, exhibitFacts(g, x.exhibit, x.documents(g))...)
 	}
 	documents, err := readDocuments(ctx, root, g, rep)
 	if err != nil {
@@ -122,8 +122,11 @@ func checkTogether(g *gallery.Gallery, files []*exhibitFile) {
 			accessions[e.Accession] = x.file
 		}
 		for i, r := range e.Related {
-			if !ids[r] || r == e.ID {
-				y.errorf([]any{"related", i}, "related: there is no other exhibit %q%s", r, suggestion(r, known))
+			switch {
+			case r == e.ID:
+				y.errorf([]any{"related", i}, "related: %q is this exhibit itself", r)
+			case !ids[r]:
+				y.errorf([]any{"related", i}, "related: there is no exhibit %q%s", r, suggestion(r, known))
 			}
 		}
 		for _, language := range g.Languages[1:] {
@@ -132,7 +135,7 @@ func checkTogether(g *gallery.Gallery, files []*exhibitFile) {
 			}
 		}
 		for i, s := range e.Sources {
-			if !x.cited[s.Key] {
+			if validKey(s.Key) && !x.cited[s.Key] {
 				y.warnf([]any{"sources", i}, "sources: no text names %q as [^%s]", s.Key, s.Key)
 			}
 		}

@@ -252,7 +252,7 @@ func (m *markdown) inline(n ast.Node, b *block, out *strings.Builder) {
 
 // What stands in a text until tidy knows what is on both sides of it.
 const (
-	softBreak = '\x00' // a line end that is no end of a line of text
+	softBreak = '\x02' // a line end that is no end of a line of text
 	markPlace = '\x01' // where a source mark was
 )
 

@@ -105,14 +105,11 @@ func cutAt(p piece, offsets []int) []piece {
 		raw := p.text[start:end]
 		text := strings.TrimSpace(raw)
 		if text == "" {
-			continue
+			continue // its white space begins the next
 		}
-		lead := raw[:strings.Index(raw, text)]
-		if start > 0 {
-			before = lead
-		}
-		cut = append(cut, piece{text, before})
-		start = end
+		lead := strings.Index(raw, text)
+		cut = append(cut, piece{text, before + raw[:lead]})
+		before, start = raw[lead+len(text):], end
 	}
 	return cut
 }

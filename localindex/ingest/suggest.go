@@ -5,10 +5,22 @@ import (
 	"strings"
 )
 
+const (
+	maxNamed = 20 // known words a suggestion lists
+	maxWord  = 40 // bytes of a word that is compared with them
+)
+
 // suggestion says which of the known words was meant, or which there are.
 func suggestion(word string, known []string) string {
-	if len(word) > 40 {
-		return "; known are " + strings.Join(known, ", ")
+	all := "; known are " + strings.Join(known[:min(len(known), maxNamed)], ", ")
+	switch {
+	case len(known) == 0:
+		return ""
+	case len(known) > maxNamed:
+		all += " …"
+	}
+	if len(word) > maxWord {
+		return all
 	}
 	best, distance := "", 1+max(1, len(word)/3) // "lable" for "label" has distance 2, two letters exchanged
 	for _, k := range known {
@@ -19,7 +31,7 @@ func suggestion(word string, known []string) string {
 	if best != "" {
 		return fmt.Sprintf(": did you mean %q?", best)
 	}
-	return "; known are " + strings.Join(known, ", ")
+	return all
 }
 
 // editDistance counts the letters to insert, delete, replace or exchange with their neighbour to make a into b

@@ -34,6 +34,7 @@ type wording struct {
 	when     func(name, when string) string
 	lasts    func(minutes int, hall string) string
 
+	room      func(number string) string // names a hall that only has a number
 	hallFloor func(name string, floor int) string
 	hallShows func(exhibits []string) string
 	named     func(title, label string) string // "Penrose tiling (101)"
@@ -137,9 +138,9 @@ func english() wording {
 		tickets: func(prices [][2]string) string {
 			var parts []string
 			for _, p := range prices {
-				parts = append(parts, p[0]+": "+p[1])
+				parts = append(parts, p[0]+" – "+p[1])
 			}
-			return "Tickets cost: " + strings.Join(parts, "; ") + "."
+			return "Ticket prices: " + strings.Join(parts, "; ") + "."
 		},
 		address: func(a string) string { return "The address is: " + stop(a) },
 		phone:   func(p string) string { return fmt.Sprintf("The phone number is %s.", p) },
@@ -167,6 +168,7 @@ func english() wording {
 			}
 			return ""
 		},
+		room: func(number string) string { return "Room " + number },
 		hallFloor: func(name string, floor int) string {
 			return fmt.Sprintf("The hall “%s” is on floor %d.", name, floor)
 		},

@@ -76,6 +76,7 @@ func chinese() wording {
 			}
 			return ""
 		},
+		room:      func(number string) string { return number + "号展厅" },
 		hallFloor: func(name string, floor int) string { return fmt.Sprintf("%s在%d层。", name, floor) },
 		hallShows: func(exhibits []string) string { return "这里展出：" + strings.Join(exhibits, "、") + "。" },
 		named: func(title, label string) string {
@@ -113,7 +114,7 @@ func chinese() wording {
 		keywordsClosures: []string{"节假日", "假期", "放假", "闭馆", "休馆", "春节", "国庆", "元旦", "特殊开放时间"},
 		keywordsTickets:  []string{"多少钱", "门票", "票价", "买票", "购票", "收费", "免费", "优惠", "学生票", "儿童票", "半价"},
 		keywordsContact:  []string{"在哪里", "地址", "电话", "怎么走", "怎么去", "联系"},
-		keywordsRules:    []string{"规定", "可以拍照吗", "允许", "禁止", "闪光灯", "饮食", "吃东西", "包", "触摸", "宠物"},
+		keywordsRules:    []string{"规定", "可以拍照吗", "允许", "禁止", "闪光灯", "饮食", "吃东西", "背包", "触摸", "宠物"},
 		keywordsGallery:  []string{"本馆", "博物馆", "美术馆", "展馆", "几个展厅", "多少展品", "几件", "有哪些", "展厅", "楼层", "地图"},
 		keywordsFacts:    []string{"作者是谁", "谁做的", "谁画的", "艺术家", "什么时候", "哪一年", "年代", "什么材料", "材质", "用什么做的", "编号", "在哪里"},
 		keywordsHall:     []string{"展厅", "在哪里", "楼层", "几楼", "有什么"},
