@@ -40,7 +40,14 @@ func maurerRose(c *canvas.Canvas) {
 			f := float64(k) / float64(len(web))
 			c.Stroke(inks.At(f).Fade(0.9), width*(0.7+1.1*f), web[k-1], web[k])
 		}
-		c.Stroke(petals, width*2.3, rosePetals(at, radius, n, turn)...)
+		if radius > 200 { // tint the petals of the large rose, neighbours differently
+			outline := rosePetals(at, radius, n, turn)
+			for k := range 2 * n {
+				tint := inks.At(float64(k*5%7) / 6)
+				c.Fill(tint.Fade(0.16+0.05*float64(k%4)), outline[k*1440/(2*n):(k+1)*1440/(2*n)+1])
+			}
+		}
+		c.Stroke(petals, 1.6+width, rosePetals(at, radius, n, turn)...)
 	}
 	gold, mint := canvas.Hex(0xe9b95a), canvas.Hex(0x9fd3c0)
 	rose(complex(c.Width/2-10, 600), 478, 6, 71, 0.19, 1.6,
@@ -58,6 +65,6 @@ func maurerRose(c *canvas.Canvas) {
 		{7, 19, complex(955, 1265), 134, canvas.NewRamp(canvas.Hex(0xc9b6e8), canvas.Hex(0x8e5bb5)), mint},
 		{5, 97, complex(990, 190), 96, canvas.NewRamp(canvas.Hex(0xf7e7ce), canvas.Hex(0x9fd3c0)), canvas.Hex(0xd9667a)},
 	} {
-		rose(s.at, s.radius, s.n, s.d, 0.3+0.4*float64(i), 1.2, s.inks, s.petals)
+		rose(s.at, s.radius, s.n, s.d, 0.3+0.4*float64(i), 0.8, s.inks, s.petals)
 	}
 }

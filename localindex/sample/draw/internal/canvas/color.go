@@ -30,13 +30,10 @@ func Mix(a, b Color, t float64) Color {
 	return c
 }
 
-// Lighten moves the OKLab lightness of a colour by d (-1…1), keeping its hue.
-func (c Color) Lighten(d float64) Color {
-	l := oklab(c)
-	l[0] = min(max(l[0]+d, 0), 1)
-	out := fromOklab(l)
-	out.A = c.A
-	return out
+// Toward is Mix done on the encoded values: not as even, but cheap enough for every pixel.
+func (c Color) Toward(b Color, t float64) Color {
+	f := float32(min(max(t, 0), 1))
+	return Color{c.R + (b.R-c.R)*f, c.G + (b.G-c.G)*f, c.B + (b.B-c.B)*f, c.A + (b.A-c.A)*f}
 }
 
 // Ramp is a row of colours read by a number.
