@@ -1,0 +1,260 @@
+package visit
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"docent/localindex/gallery"
+)
+
+// ErrNone says that there is no such visit: it was never begun, or it has ended or run out.
+var ErrNone = errors.New("no such visit")
+
+// ErrClosed says that the store is closed.
+var ErrClosed = errors.New("visit store closed")
+
+const (
+	// MaxOpen bounds the visits open at once. A kiosk has one visitor before it and some phones around it; beyond the
+	// bound, the visit that was unused for longest is ended.
+	MaxOpen = 1000
+	// DefaultMinFree is the free disk space below which nothing is written: the store maps its files into memory, and
+	// a mapped page that the disk cannot hold kills the process.
+	DefaultMinFree = 128 << 20
+)
+
+// Options configure a store. Zero fields mean the defaults.
+type Options struct {
+	TTL     time.Duration                    // how long a visit lives after its last use; default 30 minutes
+	MinFree uint64                           // bytes; default DefaultMinFree
+	Now     func() time.Time                 // default time.Now
+	Random  io.Reader                        // default crypto/rand
+	Free    func(dir string) (uint64, error) // free bytes of dir's disk; default asks the file system
+	Logger  *slog.Logger                     // default none
+}
+
+// Ended is a visit that the store ended by itself.
+type Ended struct{ Name string }
+
+// Store holds the open visits in memory and a sealed copy of each on disk, so that a restart does not end them. A
+// disk that is full or broken costs only that copy. It is safe for concurrent use.
+type Store struct {
+	o    Options
+	disk *disk
+
+	mu      sync.Mutex
+	visits  map[string]*entry // by name
+	evicted []Ended
+	closed  bool
+}
+
+// entry is one open visit.
+type entry struct {
+	expires time.Time
+	stored  time.Time // expiry of the copy on disk
+	visit   *Visit    // nil where it is only on disk since the last start
+}
+
+// Open opens the store in dir, which it makes where there is none. A store that cannot be read is begun anew: what
+// is lost are visits, which would soon have ended.
+func Open(dir string, o Options) (*Store, error) {
+	if o.TTL <= 0 {
+		o.TTL = 30 * time.Minute
+	}
+	if o.MinFree == 0 {
+		o.MinFree = DefaultMinFree
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Free == nil {
+		o.Free = freeBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	d, err := openDisk(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("open visits %s: %w", dir, err)
+	}
+	s := &Store{o: o, disk: d, visits: map[string]*entry{}}
+	err = d.each(func(name string, expires time.Time) {
+		if len(s.visits) < MaxOpen {
+			s.visits[name] = &entry{expires: expires, stored: expires}
+		}
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open visits %s: %w", dir, err), d.close())
+	}
+	return s, nil
+}
+
+// Close closes the store; open visits stay on disk.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return s.disk.close()
+}
+
+// Start begins a visit.
+func (s *Store) Start(language string, level gallery.Level) (Visit, error) {
+	raw := make([]byte, idBytes)
+	if _, err := io.ReadFull(s.o.Random, raw); err != nil {
+		return Visit{}, fmt.Errorf("start visit: %w", err)
+	}
+	now := s.o.Now()
+	v := Visit{ID: base64.RawURLEncoding.EncodeToString(raw), Language: language, Level: level, Started: now}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return Visit{}, ErrClosed
+	}
+	if len(s.visits) >= MaxOpen {
+		s.evictOldest()
+	}
+	s.put(&v)
+	return v.clone(), nil
+}
+
+// Get returns a visit, and extends its life. The error is [ErrNone] or [ErrClosed].
+func (s *Store) Get(id string) (Visit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, err := s.find(id)
+	if err != nil {
+		return Visit{}, err
+	}
+	e := s.visits[v.Name()]
+	e.expires = s.o.Now().Add(s.o.TTL)
+	v.Expires = e.expires
+	if e.expires.Sub(e.stored) > s.o.TTL/4 { // not a write to disk for each look
+		s.put(v)
+	}
+	return v.clone(), nil
+}
+
+// Update changes a visit by change, which must be quick and must not use the store, and returns it as it is then. It
+// extends the visit's life. The error is [ErrNone] or [ErrClosed].
+func (s *Store) Update(id string, change func(*Visit)) (Visit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, err := s.find(id)
+	if err != nil {
+		return Visit{}, err
+	}
+	changed := v.clone()
+	change(&changed)
+	changed.ID = id
+	s.put(&changed)
+	return changed.clone(), nil
+}
+
+// End removes a visit and returns it as it was. The error is [ErrNone] or [ErrClosed].
+func (s *Store) End(id string) (Visit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, err := s.find(id)
+	if err != nil {
+		return Visit{}, err
+	}
+	s.drop(v.Name())
+	return v.clone(), nil
+}
+
+// Expire removes the visits that ran out, and returns those and the ones that were ended to make room since the last
+// call.
+func (s *Store) Expire() []Ended {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ended := s.evicted
+	s.evicted = nil
+	if s.closed {
+		return ended
+	}
+	now := s.o.Now()
+	for name, e := range s.visits {
+		if !e.expires.After(now) {
+			s.drop(name)
+			ended = append(ended, Ended{Name: name})
+		}
+	}
+	return ended
+}
+
+// Len is how many visits are open.
+func (s *Store) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.visits)
+}
+
+// find returns the open visit of that id. It and the methods below are called with mu held.
+func (s *Store) find(id string) (*Visit, error) {
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if !validID(id) {
+		return nil, ErrNone
+	}
+	name := nameOf(id)
+	e, ok := s.visits[name]
+	if !ok || !e.expires.After(s.o.Now()) {
+		return nil, ErrNone
+	}
+	if e.visit == nil {
+		v, err := s.disk.get(id)
+		if err != nil {
+			s.o.Logger.Warn("read stored visit", "error", err)
+			s.drop(name)
+			return nil, ErrNone
+		}
+		e.visit = &v
+	}
+	return e.visit, nil
+}
+
+// put makes v the visit of its id, with its life extended.
+func (s *Store) put(v *Visit) {
+	v.Expires = s.o.Now().Add(s.o.TTL)
+	s.visits[v.Name()] = &entry{expires: v.Expires, stored: v.Expires, visit: v}
+	s.disk.put(*v)
+}
+
+func (s *Store) drop(name string) {
+	delete(s.visits, name)
+	s.disk.drop(name)
+}
+
+func (s *Store) evictOldest() {
+	oldest := ""
+	for name, e := range s.visits {
+		if oldest == "" || e.expires.Before(s.visits[oldest].expires) {
+			oldest = name
+		}
+	}
+	s.drop(oldest)
+	s.evicted = append(s.evicted, Ended{Name: oldest})
+}
+
+// freeBytes asks the file system how much an ordinary user may still write.
+func freeBytes(dir string) (uint64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return st.Bavail * uint64(st.Bsize), nil
+}
