@@ -89,13 +89,14 @@ func marked(sentence string, n int) string {
 	return fmt.Sprintf("%s%s[%d]%s", body, space, n, sentence[len(body):])
 }
 
-// pieces cuts the answer into the pieces it is streamed in, each a clause or a few words, so that the page can show
-// and the voice can start before the whole is there. Joined they are the answer.
-func (a answer) pieces() []string {
+// piecesFrom cuts the answer, from its i-th sentence on, into the pieces it is streamed in, each a clause or a few
+// words, so that the page can show and the voice can start before the whole is there. All pieces joined are the answer.
+func (a answer) piecesFrom(i int) []string {
 	var out []string
-	for i, s := range a.sentences {
+	for ; i < len(a.sentences); i++ {
+		s := a.sentences[i]
 		if i > 0 && !endsWide(a.sentences[i-1]) {
-			out[len(out)-1] += " "
+			s = " " + s
 		}
 		out = append(out, clauses(s)...)
 	}

@@ -8,8 +8,21 @@ import (
 	"docent/agent/internal/words"
 )
 
+// Time-outs of a model, where the options set none.
+const (
+	DefaultFirstTokenTimeout = 4 * time.Second
+	DefaultAnswerTimeout     = 30 * time.Second
+)
+
 // Options configure a Guide. The zero value is a guide without a model.
 type Options struct {
+	// Model writes the answers; nil means none: the gallery's own sentences are the answers.
+	Model Model
+	// FirstTokenTimeout is how long a model may take to its first word before the gallery's own sentences are used;
+	// 0 means DefaultFirstTokenTimeout.
+	FirstTokenTimeout time.Duration
+	// AnswerTimeout is how long it may take to its last word; 0 means DefaultAnswerTimeout.
+	AnswerTimeout time.Duration
 	// Logger hears what went wrong; nil means nobody. It never hears what a visitor asked.
 	Logger *slog.Logger
 	// Clock tells the time for Done.Millis; nil means time.Now.
@@ -18,14 +31,23 @@ type Options struct {
 
 // Guide answers visitors' questions. It is safe for concurrent use.
 type Guide struct {
-	logger  *slog.Logger
-	clock   func() time.Time
-	shelves shelves
+	model             Model
+	firstTokenTimeout time.Duration
+	answerTimeout     time.Duration
+	logger            *slog.Logger
+	clock             func() time.Time
+	shelves           shelves
 }
 
 // New returns a guide.
 func New(o Options) *Guide {
-	g := &Guide{logger: o.Logger, clock: o.Clock}
+	g := &Guide{model: o.Model, firstTokenTimeout: o.FirstTokenTimeout, answerTimeout: o.AnswerTimeout, logger: o.Logger, clock: o.Clock}
+	if g.firstTokenTimeout <= 0 {
+		g.firstTokenTimeout = DefaultFirstTokenTimeout
+	}
+	if g.answerTimeout <= 0 {
+		g.answerTimeout = DefaultAnswerTimeout
+	}
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)
 	}
@@ -72,7 +94,7 @@ func (s stream) text(a answer) {
 	if len(a.sources) > 0 {
 		s.send(Event{Type: EventSources, Sources: a.sources})
 	}
-	for _, p := range a.pieces() {
+	for _, p := range a.piecesFrom(0) {
 		s.send(Event{Type: EventToken, Text: p})
 	}
 }
@@ -93,13 +115,9 @@ func (g *Guide) answer(ctx context.Context, lib Library, t Turn, out stream) {
 		return
 	}
 	out.stage("write")
-	out.text(f.answer)
+	done := g.reply(ctx, lib, t, f, out)
 	if suggestions := g.followUps(ctx, lib, t, f); len(suggestions) > 0 {
 		out.send(Event{Type: EventFollowUps, FollowUps: suggestions})
-	}
-	done := Done{Answered: f.answer.answered, WrittenBy: WrittenByGallery, Language: language}
-	if !f.answer.answered {
-		done.WrittenBy = WrittenByNobody
 	}
 	done.Millis = g.clock().Sub(began).Milliseconds()
 	out.send(Event{Type: EventDone, Done: &done})

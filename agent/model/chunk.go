@@ -79,4 +79,3 @@ func errorMessage(raw json.RawMessage) string {
 	}
 	return shorten(string(raw), 200)
 }
-

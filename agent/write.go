@@ -1,0 +1,162 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"docent/agent/internal/words"
+	"docent/agent/model"
+)
+
+// Model writes text. [model.Client] is one.
+type Model interface {
+	// Stream yields the pieces of a text as they are written; the last pair may carry an error instead. It ends soon
+	// after ctx does.
+	Stream(ctx context.Context, r model.Request) iter.Seq2[string, error]
+}
+
+var _ Model = (*model.Client)(nil)
+
+// writer lets the model write one turn's answer from the evidence, sentence by sentence: none is sent before it is
+// checked.
+type writer struct {
+	out      stream
+	lib      Library
+	language string
+	passages []*passage
+	check    checker
+	answer   answer // what was sent so far
+}
+
+// write has the model write the answer. sent reports that tokens went out; with an error they are to be withdrawn.
+func (g *Guide) write(ctx context.Context, lib Library, t Turn, f found, out stream) (sent bool, err error) {
+	evidence := items(lib, f.passages, f.language)
+	w := &writer{out: out, lib: lib, language: f.language, passages: f.passages, check: newChecker(evidence), answer: answer{language: f.language}}
+	ctx, cancel := context.WithTimeoutCause(ctx, g.answerTimeout, fmt.Errorf("the model did not finish within %v", g.answerTimeout))
+	defer cancel()
+	ctx, slow := context.WithCancelCause(ctx)
+	defer slow(nil)
+	first := time.AfterFunc(g.firstTokenTimeout, func() {
+		slow(fmt.Errorf("the model wrote no word within %v", g.firstTokenTimeout))
+	})
+	defer first.Stop()
+
+	err = w.run(g.model.Stream(ctx, prompt(t, f.language, evidence)), func() { first.Stop() })
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return len(w.answer.sentences) > 0, err
+}
+
+// run takes the model's pieces, and sends each sentence once it is whole and checked.
+func (w *writer) run(pieces iter.Seq2[string, error], begun func()) error {
+	var text string
+	for piece, err := range pieces {
+		if err != nil {
+			return err
+		}
+		begun()
+		text += piece
+		whole, rest := cutSentences(text)
+		for _, s := range whole {
+			if err := w.send(s); err != nil {
+				return err
+			}
+		}
+		text = rest
+	}
+	for _, s := range words.Sentences(text) {
+		if err := w.send(s); err != nil {
+			return err
+		}
+	}
+	w.out.stage("check")
+	switch {
+	case len(w.answer.sentences) == 0:
+		return errEmpty
+	case len(w.answer.sources) == 0:
+		return errUncited
+	}
+	return nil
+}
+
+// cutSentences takes the whole sentences from a growing text. The last one is never taken: more of it may come, if
+// only a citation mark.
+func cutSentences(text string) (whole []string, rest string) {
+	if !strings.ContainsAny(text, ".!?。！？…\n") {
+		return nil, text
+	}
+	all := words.Sentences(text)
+	if len(all) < 2 {
+		return nil, text
+	}
+	last := all[len(all)-1]
+	at := strings.LastIndex(text, last)
+	if at < 0 {
+		return nil, text // its white space was folded; it waits for the end
+	}
+	return all[:len(all)-1], text[at:]
+}
+
+// send checks a sentence, numbers its sources in the order of their first use, and sends it.
+func (w *writer) send(sentence string) error {
+	sentence = tidy(sentence)
+	if sentence == "" {
+		return nil
+	}
+	if err := w.check.check(sentence); err != nil {
+		return err
+	}
+	before := len(w.answer.sources)
+	numbered := bracketed.ReplaceAllStringFunc(sentence, func(m string) string {
+		cited := marks(m)
+		return fmt.Sprintf("[%d]", w.answer.cite(w.lib, w.passages[cited[0]-1], w.language))
+	})
+	if len(w.answer.sources) > before {
+		w.out.send(Event{Type: EventSources, Sources: w.answer.sources[:len(w.answer.sources):len(w.answer.sources)]})
+	}
+	w.answer.sentences = append(w.answer.sentences, numbered)
+	for _, p := range w.answer.piecesFrom(len(w.answer.sentences) - 1) {
+		w.out.send(Event{Type: EventToken, Text: p})
+	}
+	return nil
+}
+
+// reply sends the answer of a turn: the model's where there is one and it keeps to the evidence, else the gallery's
+// own sentences.
+func (g *Guide) reply(ctx context.Context, lib Library, t Turn, f found, out stream) Done {
+	done := Done{Answered: f.answer.answered, WrittenBy: WrittenByGallery, Language: f.language}
+	if !f.answer.answered {
+		done.WrittenBy = WrittenByNobody
+		out.text(f.answer)
+		return done
+	}
+	if g.model == nil {
+		out.text(f.answer)
+		return done
+	}
+	sent, err := g.write(ctx, lib, t, f, out)
+	if err == nil {
+		done.WrittenBy = WrittenByModel
+		return done
+	}
+	if ctx.Err() != nil {
+		return done
+	}
+	g.logger.Warn("the model's answer was not used", "error", err)
+	done.ModelError = err.Error()
+	if sent {
+		out.send(Event{Type: EventReset})
+	}
+	if errors.Is(err, errNoEvidence) && !sent && len(f.question.focus) > 0 {
+		done.Answered, done.WrittenBy = false, WrittenByNobody
+		out.text(nothing(f.language, phrasesIn(f.language).nothing))
+		return done
+	}
+	out.text(f.answer)
+	return done
+}
