@@ -38,7 +38,7 @@ const shots = {
     for (const digit of real ? '101' : '301') await page.getByRole('button', { name: digit, exact: true }).click()
   }],
   idle: [{ idleSeconds: 1 }, async (page, l) => { await begin(page, l); await page.locator('dialog').waitFor() }],
-  refused: [{ photo: 'refuse' }, async (page, l) => { await begin(page, l); await shutter(page); await page.locator('.banner').waitFor() }],
+  refused: [{ photo: 'refuse' }, async (page, l) => { await begin(page, l); await shutter(page); await page.locator('.notice').waitFor() }],
 }
 const onReal = ['attract', 'camera', 'exhibit', 'asked', 'passage']
 

@@ -45,6 +45,7 @@ const en = {
     nothing_there: { title: 'We see only a plain surface', detail: 'Point the camera at an exhibit, so that it fills most of the frame.' },
   } satisfies Record<Exclude<Advice, ''>, Sentence>,
   tryAgain: 'Try again',
+  understood: 'All right',
 
   // recognised, or nearly
   yourPhoto: 'Your photo',
@@ -157,6 +158,7 @@ const zh: Strings = {
     nothing_there: { title: '画面里只有一片空白', detail: '请对准一件展品，让它占满取景框的大部分。' },
   },
   tryAgain: '再试一次',
+  understood: '好的',
 
   yourPhoto: '您的照片',
   photoWithOutline: (title) => `您的照片，已勾出“${title}”的轮廓`,
