@@ -19,7 +19,6 @@ type Blend int
 const (
 	Normal   Blend = iota // covers
 	Multiply              // darkens, as printing inks do
-	Screen                // lightens, as light does
 )
 
 // Canvas is one sheet. It is not safe for concurrent use.
@@ -29,11 +28,10 @@ type Canvas struct {
 	// Blend is used by everything drawn until it is changed.
 	Blend Blend
 
-	scale    float64
-	w, h     int       // pixels
-	pix      []float32 // w*h*3, sRGB-encoded 0…1
-	clip     image.Rectangle
-	clipMask []float32 // w*h coverage, nil = whole clip rectangle
+	scale float64
+	w, h  int       // pixels
+	pix   []float32 // w*h*3, sRGB-encoded 0…1
+	clip  image.Rectangle
 
 	raster vector.Rasterizer
 	alpha  []uint8   // scratch of the rasteriser
@@ -76,29 +74,15 @@ func to8(v float32) uint8 { return uint8(min(max(v, 0), 1)*255 + 0.5) }
 // Clip keeps everything drawn from now on inside the rectangle with the corners a and b, which may be at any
 // fraction of a pixel; its edges are rounded to whole pixels.
 func (c *Canvas) Clip(a, b complex128) {
-	c.clipMask = nil
 	c.clip = image.Rect(
 		int(math.Round(real(a)*c.scale)), int(math.Round(imag(a)*c.scale)),
 		int(math.Round(real(b)*c.scale)), int(math.Round(imag(b)*c.scale)),
 	).Intersect(image.Rect(0, 0, c.w, c.h))
 }
 
-// ClipPath keeps everything drawn from now on inside the closed rings.
-func (c *Canvas) ClipPath(rings ...[]complex128) {
-	c.Unclip()
-	mask := make([]float32, c.w*c.h)
-	area := c.rasterise(rings)
-	for y := area.Min.Y; y < area.Max.Y; y++ {
-		for x := area.Min.X; x < area.Max.X; x++ {
-			mask[y*c.w+x] = float32(c.alpha[(y-area.Min.Y)*area.Dx()+x-area.Min.X]) / 255
-		}
-	}
-	c.clip, c.clipMask = area, mask
-}
-
 // Unclip lets drawing reach the whole sheet again.
 func (c *Canvas) Unclip() {
-	c.clip, c.clipMask = image.Rect(0, 0, c.w, c.h), nil
+	c.clip = image.Rect(0, 0, c.w, c.h)
 }
 
 // Fill covers the inside of the closed rings. Rings of the same direction unite, a ring of the other direction
@@ -135,14 +119,6 @@ func (c *Canvas) Shade(ink func(p complex128) Color) {
 			c.blend(x, y, ink(c.unit(x, y)), 1)
 		}
 	}
-}
-
-// At reads the sheet at a place, clamped to its edge.
-func (c *Canvas) At(p complex128) Color {
-	x := min(max(int(real(p)*c.scale), 0), c.w-1)
-	y := min(max(int(imag(p)*c.scale), 0), c.h-1)
-	i := (y*c.w + x) * 3
-	return Color{c.pix[i], c.pix[i+1], c.pix[i+2], 1}
 }
 
 // unit is the middle of a pixel in units.
@@ -201,9 +177,6 @@ func pixelRect(minX, minY, maxX, maxY, margin float64) image.Rectangle {
 // blend puts ink on one pixel with the given coverage.
 func (c *Canvas) blend(x, y int, ink Color, coverage float32) {
 	a := ink.A * coverage
-	if c.clipMask != nil {
-		a *= c.clipMask[y*c.w+x]
-	}
 	if a <= 0 {
 		return
 	}
@@ -213,10 +186,6 @@ func (c *Canvas) blend(x, y int, ink Color, coverage float32) {
 		p[0] += (p[0]*ink.R - p[0]) * a
 		p[1] += (p[1]*ink.G - p[1]) * a
 		p[2] += (p[2]*ink.B - p[2]) * a
-	case Screen:
-		p[0] += (1 - p[0]) * ink.R * a
-		p[1] += (1 - p[1]) * ink.G * a
-		p[2] += (1 - p[2]) * ink.B * a
 	default:
 		p[0] += (ink.R - p[0]) * a
 		p[1] += (ink.G - p[1]) * a
