@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"docent/localindex/sample/draw"
@@ -87,10 +88,9 @@ func TestWriteFailingHalfWayLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	drawn := make(chan struct{}, 64)
+	var drawn atomic.Int32
 	err := write(ctx, dir, func(draw.Drawing) image.Image {
-		drawn <- struct{}{}
-		if len(drawn) == 3 {
+		if drawn.Add(1) == 3 {
 			cancel()
 		}
 		return image.NewGray(image.Rect(0, 0, 4, 4))
