@@ -30,12 +30,13 @@ var (
 
 // labelsIn finds label numbers in a folded question. Numbers are many things (prices, hours, years), so a bare one
 // counts only where nothing speaks against it: a word beside it says "number", it holds a letter, it is all there is,
-// or it has three digits or more, is no year and no quantity follows. only reports that it is all there is.
-func (n *names) labelsIn(folded string) (found []label, only bool) {
+// or it has three digits or more, is no year and no quantity follows.
+func (n *names) labelsIn(folded string) []label {
 	whole := strings.TrimFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if _, ok := n.labels[whole]; ok {
-		return []label{{whole, 0}}, true
+	if _, ok := n.labels[whole]; ok && !strings.ContainsAny(folded, "$€¥£%") {
+		return []label{{whole, 0}}
 	}
+	var found []label
 	for pos := 0; pos < len(folded); {
 		end := pos + wordLen(folded[pos:])
 		if end == pos {
@@ -49,7 +50,36 @@ func (n *names) labelsIn(folded string) (found []label, only bool) {
 		}
 		pos = end
 	}
-	return found, false
+	return found
+}
+
+// Words that ask for nothing in particular.
+var (
+	fillerWords = []string{
+		"what", "whats", "s", "is", "are", "was", "this", "that", "it", "tell", "me", "us", "about", "the", "a", "an", "of", "please",
+		"show", "explain", "describe", "exhibit", "label", "number", "no", "nr", "item", "can", "could", "you", "i", "want", "to", "know",
+		"see", "more", "and", "hi", "hello",
+	}
+	fillerCharacters = []string{
+		"是什么", "什么是", "是啥", "介绍", "一下", "讲解", "讲讲", "说说", "看看", "请问", "请", "给我", "告诉我", "我想", "想", "了解", "知道",
+		"关于", "展品", "作品", "这个", "这件", "第", "号", "吗", "呢", "的", "和",
+	}
+)
+
+// onlyFillers reports whether words ask for nothing in particular.
+func onlyFillers(words []string) bool {
+	for _, w := range words {
+		if slices.Contains(fillerWords, w) {
+			continue
+		}
+		for _, f := range fillerCharacters {
+			w = strings.ReplaceAll(w, f, "")
+		}
+		if w != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // wordLen is the length of the run of Latin letters and digits at the start of s.
@@ -64,11 +94,7 @@ func wordLen(s string) int {
 }
 
 func meansLabel(word, before, after string) bool {
-	last, _ := utf8.DecodeLastRuneInString(before)
-	if strings.ContainsRune("-:./,$€¥£", last) && before != "" && !endsWithCue(before) {
-		return false // a part of a price, a date, a time
-	}
-	if len(after) > 1 && strings.ContainsRune(":.,/-%°", rune(after[0])) && (after[1] >= '0' && after[1] <= '9' || after[0] == '%') || strings.HasPrefix(after, "%") {
+	if partOfNumber(before, after) {
 		return false
 	}
 	if endsWithCue(before) || strings.HasPrefix(after, "号") && !strings.HasPrefix(after, "号线") {
@@ -82,6 +108,17 @@ func meansLabel(word, before, after string) bool {
 	}
 	year, err := strconv.Atoi(word)
 	return err == nil && len(word) >= 3 && (len(word) != 4 || year < 1000 || year > 2100)
+}
+
+// partOfNumber reports whether a word is a part of a price, a date, a time, a share.
+func partOfNumber(before, after string) bool {
+	if last, size := utf8.DecodeLastRuneInString(before); size > 0 && strings.ContainsRune("-:./,$€¥£", last) && !endsWithCue(before) {
+		return true
+	}
+	if strings.HasPrefix(after, "%") || strings.HasPrefix(after, "°") {
+		return true
+	}
+	return len(after) > 1 && strings.ContainsRune(":.,/-", rune(after[0])) && after[1] >= '0' && after[1] <= '9'
 }
 
 func endsWithCue(before string) bool {

@@ -27,7 +27,7 @@ type phrase struct {
 // named is what a question names.
 type named struct {
 	exhibits []string // in the order they are named
-	alone    bool     // the question is a name and nothing else
+	alone    bool     // nothing else is asked: a name, or "tell me about" it
 }
 
 const (
@@ -55,7 +55,10 @@ func newNames(g *gallery.Gallery) *names {
 			add(strings.ReplaceAll(squeeze(fold(e.Accession)), " ", ""), e.ID)
 		}
 		if e.Label != "" {
-			n.labels[fold(e.Label)] = e.ID
+			n.labels[strings.ReplaceAll(squeeze(fold(e.Label)), " ", "")] = e.ID
+		}
+		if squeezed := squeeze(fold(e.Label)); strings.Contains(squeezed, " ") { // such as A-7
+			exhibits[squeezed] = append(exhibits[squeezed], e.ID)
 		}
 	}
 	for words, ids := range exhibits {
@@ -115,13 +118,18 @@ func (n *names) in(question string) named {
 			rest = rest[:pos] + strings.Repeat(" ", end-pos) + rest[end:]
 		}
 	}
-	alone := len(at) > 0 && strings.TrimSpace(rest) == ""
-	labels, only := n.labelsIn(folded)
-	for _, l := range labels {
-		note(n.labels[l.text], l.pos)
+	words := strings.Fields(rest)
+	for _, l := range n.labelsIn(folded) {
+		if i := slices.Index(words, l.text); i >= 0 { // not a part of a title, as in "Rule 30"
+			note(n.labels[l.text], l.pos)
+			words = slices.Delete(words, i, i+1)
+		} else if i := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, l.text) }); i >= 0 {
+			note(n.labels[l.text], l.pos) // 第205号
+			words[i] = strings.Replace(words[i], l.text, "", 1)
+		}
 	}
 
-	found := named{alone: alone || only}
+	found := named{alone: len(at) > 0 && onlyFillers(words)}
 	for id := range at {
 		found.exhibits = append(found.exhibits, id)
 	}

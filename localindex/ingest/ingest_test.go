@@ -99,9 +99,13 @@ func TestProblemsAreBounded(t *testing.T) {
 	for i := range maxProblems + 5 {
 		rep.warnf("a", i+1, "w")
 	}
+	rep.errorf("z", 1, "e")
 	problems := rep.sorted()
-	if len(problems) != maxProblems+1 || !strings.Contains(problems[maxProblems].Message, "5 more") {
-		t.Errorf("%d problems, the last is %v", len(problems), problems[len(problems)-1])
+	if n := Errors(problems); n != 1 {
+		t.Errorf("%d errors, want the one behind all the warnings", n)
+	}
+	if last := problems[len(problems)-1]; len(problems) != maxProblems+2 || !strings.Contains(last.Message, "5 more warnings") {
+		t.Errorf("%d problems, the last is %v", len(problems), last)
 	}
 }
 

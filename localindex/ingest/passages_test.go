@@ -11,7 +11,7 @@ import (
 )
 
 func TestPassages(t *testing.T) {
-	zh := strings.Repeat("这是一句正好十个字。", 30)                                // 300 characters
+	zh := strings.Repeat("这是一句正好十个字。", 30)                               // 300 characters
 	en := strings.Repeat("A sentence of exactly forty characters. ", 12) // 480
 	for _, tt := range []struct {
 		name string

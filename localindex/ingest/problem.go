@@ -31,7 +31,8 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Severity, p.Message)
 }
 
-// maxProblems bounds how many problems are reported; a folder that has more is better mended in steps.
+// maxProblems bounds how many errors and how many warnings are reported; a folder that has more is better mended in
+// steps. They are counted apart, so that warnings never hide an error.
 const maxProblems = 1000
 
 // Sort orders problems by file and line and drops what is said twice.
@@ -57,15 +58,16 @@ func Errors(problems []Problem) int {
 // report collects problems.
 type report struct {
 	problems []Problem
-	dropped  int
+	count    map[Severity]int // with those that are left out
 }
 
 func (r *report) add(file string, line int, s Severity, format string, args ...any) {
-	if len(r.problems) >= maxProblems {
-		r.dropped++
-		return
+	if r.count == nil {
+		r.count = map[Severity]int{}
 	}
-	r.problems = append(r.problems, Problem{File: file, Line: line, Severity: s, Message: fmt.Sprintf(format, args...)})
+	if r.count[s]++; r.count[s] <= maxProblems {
+		r.problems = append(r.problems, Problem{File: file, Line: line, Severity: s, Message: fmt.Sprintf(format, args...)})
+	}
 }
 
 func (r *report) errorf(file string, line int, format string, args ...any) {
@@ -79,11 +81,12 @@ func (r *report) warnf(file string, line int, format string, args ...any) {
 // sorted returns the problems, and says where some were left out.
 func (r *report) sorted() []Problem {
 	problems := Sort(r.problems)
-	if r.dropped > 0 {
-		problems = append(problems, Problem{
-			File: ".", Severity: Error,
-			Message: fmt.Sprintf("there are %d more problems; mend these first", r.dropped),
-		})
+	for _, severity := range []Severity{Error, Warning} {
+		if more := r.count[severity] - maxProblems; more > 0 {
+			problems = append(problems, Problem{
+				File: ".", Severity: severity, Message: fmt.Sprintf("there are %d more %ss; mend these first", more, severity),
+			})
+		}
 	}
 	return problems
 }

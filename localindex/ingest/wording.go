@@ -206,15 +206,15 @@ func english() wording {
 		sentence:  stop,
 		between:   " ",
 
-		keywordsHours:    []string{"when", "open", "opening", "hours", "times", "close", "closing", "closed", "today", "tomorrow", "weekend", "last entry", "admission time"},
+		keywordsHours:    []string{"open", "opening", "hours", "times", "close", "closing", "closed", "today", "tomorrow", "weekend", "last entry", "admission time"},
 		keywordsClosures: []string{"holiday", "holidays", "closed", "closure", "special hours", "Christmas", "New Year"},
 		keywordsTickets:  []string{"ticket", "price", "cost", "how much", "pay", "admission", "entry fee", "entrance fee", "free", "discount", "concession"},
-		keywordsContact:  []string{"address", "where", "phone", "telephone", "call", "contact", "get here", "directions"},
+		keywordsContact:  []string{"address", "phone", "telephone", "call", "contact", "get here", "directions"},
 		keywordsRules:    []string{"rules", "allowed", "may I", "can I", "photo", "photos", "take pictures", "photograph", "photography", "camera", "flash", "video", "film", "food", "drink", "bags", "touch", "pets", "dogs"},
 		keywordsGallery:  []string{"gallery", "museum", "how many", "halls", "rooms", "exhibits", "collection", "floor", "map", "plan"},
-		keywordsFacts:    []string{"who made", "maker", "artist", "author", "painter", "when", "date", "year", "made of", "material", "materials", "technique", "accession number", "number", "where"},
-		keywordsHall:     []string{"hall", "room", "where", "floor"},
-		keywordsEvent:    []string{"event", "events", "when", "programme", "today", "what's on"},
+		keywordsFacts:    []string{"who made", "maker", "artist", "author", "painter", "date", "year", "made of", "material", "materials", "technique", "accession number", "number"},
+		keywordsHall:     []string{"hall", "room", "floor"},
+		keywordsEvent:    []string{"event", "events", "programme", "today", "what's on"},
 	}
 }
 

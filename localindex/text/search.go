@@ -1,8 +1,10 @@
 package text
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -18,6 +20,10 @@ const (
 	// type 500 characters, and each becomes up to two terms.
 	MaxQueryRunes = 1000
 )
+
+// spare is how many hits are fetched beyond those wanted, so that equal scores are ordered by id, not by where they
+// happen to lie in the index. (Bleve can order by id, too, and then looks up the id of everything that matches.)
+const spare = 20
 
 // How much a match in a field adds beside the match in the whole text.
 const (
@@ -81,8 +87,8 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	req := bleve.NewSearchRequestOptions(bleveQuery(text, q), limit(q.Limit), 0, false)
-	req.SortBy([]string{"-_score", "_id"})
+	wanted := limit(q.Limit)
+	req := bleve.NewSearchRequestOptions(bleveQuery(text, q), wanted+spare, 0, false)
 	res, err := x.bleve.SearchInContext(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("search text index: %w", err)
@@ -91,7 +97,10 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
 	for i, h := range res.Hits {
 		hits[i] = Hit{ID: h.ID, Score: h.Score}
 	}
-	return hits, nil
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+	})
+	return hits[:min(len(hits), wanted)], nil
 }
 
 func bleveQuery(text string, q Query) query.Query {
