@@ -29,11 +29,18 @@ type Visit struct {
 	// Exhibit is the exhibit in hand; empty before the first.
 	Exhibit string   `json:"exhibit,omitempty"`
 	Seen    []string `json:"seen,omitempty"` // exhibit ids, oldest first, each once
-	// Offered are the exhibits of the last photo's cards, so that a pick can be told from browsing.
-	Offered []string   `json:"offered,omitempty"`
+	// Offered are the cards of the last photo, so that a pick can be told from browsing.
+	Offered []Offer    `json:"offered,omitempty"`
 	History []Exchange `json:"history,omitempty"` // oldest first
 	Started time.Time  `json:"started"`
 	Expires time.Time  `json:"-"` // set by the store
+}
+
+// Offer is an exhibit that the visitor may pick.
+type Offer struct {
+	Exhibit    string  `json:"exhibit"`
+	Decision   string  `json:"decision"` // of the photo it was offered for
+	Confidence float64 `json:"confidence"`
 }
 
 // Exchange is a question and what was answered.

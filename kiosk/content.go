@@ -1,0 +1,134 @@
+package kiosk
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/text/language"
+
+	"docent/agent"
+	"docent/localindex"
+	"docent/localindex/gallery"
+	"docent/vision"
+)
+
+// Recogniser names the exhibit on a photo. It is safe for concurrent use.
+type Recogniser interface {
+	Recognise(ctx context.Context, photo vision.Photo) (vision.Recognition, error)
+}
+
+// content is one release and all that was made from it. A request takes the content once and uses it to its end, so
+// that it never sees two releases.
+type content struct {
+	release    *localindex.Release
+	recogniser Recogniser
+	library    library
+	languages  language.Matcher // of the gallery's languages, default first
+}
+
+func newContent(r *localindex.Release, rec Recogniser) *content {
+	tags := make([]language.Tag, 0, len(r.Gallery().Languages))
+	for _, l := range r.Gallery().Languages {
+		tags = append(tags, language.Make(l))
+	}
+	return &content{release: r, recogniser: rec, library: library{r}, languages: language.NewMatcher(tags)}
+}
+
+// language returns the gallery's language that suits the wishes best, in their order; each may be a tag or an
+// Accept-Language list.
+func (c *content) language(wishes ...string) string {
+	g := c.release.Gallery()
+	if len(g.Languages) == 0 {
+		return ""
+	}
+	_, i := language.MatchStrings(c.languages, wishes...)
+	return g.Languages[i]
+}
+
+// shelf holds the current content and knows who uses which.
+type shelf struct {
+	mu      sync.Mutex
+	current *lent
+}
+
+// lent is a content with the number of its users.
+type lent struct {
+	*content
+	users int
+	// unused is closed when the content was replaced and its last user has left.
+	unused   chan struct{}
+	replaced bool
+}
+
+// take returns the current content, or false where there is none yet. The caller gives it back once.
+func (s *shelf) take() (c *content, giveBack func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.current
+	if l == nil {
+		return nil, nil, false
+	}
+	l.users++
+	return l.content, sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.users--
+		l.check()
+	}), true
+}
+
+// replace makes c the current content and returns a channel that is closed when nobody uses the one before.
+func (s *shelf) replace(c *content) (unused <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.current
+	s.current = &lent{content: c, unused: make(chan struct{})}
+	if before == nil {
+		done := make(chan struct{})
+		close(done)
+		return done
+	}
+	before.replaced = true
+	before.check()
+	return before.unused
+}
+
+// check closes unused when it is time. It is called with the shelf's mu held, and at most once with no users left
+// after the replacement, because nobody takes a content that was replaced.
+func (l *lent) check() {
+	if l.replaced && l.users == 0 {
+		close(l.unused)
+	}
+}
+
+// library is what the guide may look up in a release.
+type library struct{ release *localindex.Release }
+
+var _ agent.Library = library{}
+
+func (l library) Release() string { return l.release.Manifest().ID }
+
+func (l library) Exhibit(id string) (gallery.Exhibit, bool) { return l.release.Exhibit(id) }
+
+func (l library) Search(ctx context.Context, q agent.Query) ([]agent.Hit, error) {
+	found, err := l.release.Search(ctx, localindex.Query{
+		Text: q.Text, Language: q.Language, Domains: q.Domains, Exhibit: q.Exhibit, Limit: q.Limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]agent.Hit, len(found))
+	for i, h := range found {
+		hits[i] = agent.Hit{Passage: h.Passage, Section: h.Section, Score: h.Score, Exact: h.Exact}
+	}
+	return hits, nil
+}
+
+func (l library) Sections(exhibit, lang string) []agent.Section {
+	found := l.release.Sections(exhibit, lang)
+	sections := make([]agent.Section, len(found))
+	for i, s := range found {
+		sections[i] = agent.Section{Section: s, Passages: l.release.SectionPassages(s.ID)}
+	}
+	return sections
+}

@@ -1,0 +1,76 @@
+package kiosk
+
+import (
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// contentPolicy lets the page load its own files and nothing else. The page's built index.html says the same of
+// itself; only a header can forbid frames.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; " +
+	"media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// harden sets the headers that hold for every answer.
+func harden(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentSecurityPolicy, contentPolicy)
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	c.Set(fiber.HeaderXFrameOptions, "DENY")
+	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+	c.Set("Cross-Origin-Opener-Policy", "same-origin")
+	c.Set("Cross-Origin-Resource-Policy", "same-origin")
+	c.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
+	if strings.HasPrefix(c.Path(), api) {
+		c.Set(fiber.HeaderCacheControl, "no-store") // pictures of the release say otherwise
+	}
+	return c.Next()
+}
+
+// sameOrigin refuses what another site's page sends: every request that changes something, and WebSockets, which
+// browsers open across sites without asking. Requests without an Origin come from no browser page.
+func sameOrigin(c *fiber.Ctx) error {
+	if c.Method() == fiber.MethodGet && !strings.EqualFold(c.Get(fiber.HeaderUpgrade), "websocket") || c.Method() == fiber.MethodHead {
+		return c.Next()
+	}
+	site := c.Get("Sec-Fetch-Site")
+	if site == "cross-site" || site == "same-site" || !originIs(c.Get(fiber.HeaderOrigin), c.Get(fiber.HeaderHost)) {
+		return &problem{status: fiber.StatusForbidden, code: codeForbidden, reason: "the request comes from another site"}
+	}
+	return c.Next()
+}
+
+// originIs says whether an Origin header is empty or names host. "null" names nobody.
+func originIs(origin, host string) bool {
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
+}
+
+// writeStall is how long one write to a client may take. Streams have no end to set a deadline for, so each write has
+// its own: a client that takes nothing for so long is let go.
+const writeStall = 20 * time.Second
+
+// steadyListener gives every connection a deadline per write.
+type steadyListener struct{ net.Listener }
+
+func (l steadyListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return steadyConn{c}, nil
+}
+
+type steadyConn struct{ net.Conn }
+
+func (c steadyConn) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(writeStall)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}

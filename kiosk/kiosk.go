@@ -1,0 +1,275 @@
+package kiosk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"docent/agent"
+	"docent/kiosk/picture"
+	"docent/kiosk/visit"
+	"docent/localindex"
+	"docent/vision"
+	"docent/vision/camera"
+)
+
+// Camera gives photos and a preview.
+type Camera interface {
+	State() camera.State
+	// Burst returns the sharpest of n frames, which the caller closes.
+	Burst(ctx context.Context, n int) (vision.Photo, error)
+	// Preview returns JPEG frames until ctx is done or the camera fails.
+	Preview(ctx context.Context) (<-chan []byte, error)
+}
+
+// Guide answers questions from a library.
+type Guide interface {
+	// Answer returns the events of one turn on a channel, which is closed when the turn is over or soon after ctx is
+	// done.
+	Answer(ctx context.Context, lib agent.Library, t agent.Turn) <-chan agent.Event
+}
+
+var (
+	_ Camera = (*camera.Camera)(nil)
+	_ Guide  = (*agent.Guide)(nil)
+)
+
+// Options are the parts of a kiosk. They stay the caller's, who closes them after [Kiosk.Run] has returned.
+type Options struct {
+	Config Config
+	// Release and Recogniser are the content to begin with; both nil where there is none yet, and then everything
+	// that needs content answers "not ready".
+	Release    *localindex.Release
+	Recogniser Recogniser
+	Camera     Camera // nil: a kiosk without a camera
+	Guide      Guide  // required
+	Events     Events // nil: nothing is remembered
+	Pages      fs.FS  // the built page, index.html at the root; nil: none
+	Logger     *slog.Logger
+	Clock      func() time.Time // default time.Now
+}
+
+// Kiosk is the appliance's server.
+type Kiosk struct {
+	config   Config
+	camera   Camera
+	guide    Guide
+	events   Events
+	pages    pages
+	log      *slog.Logger
+	now      func() time.Time
+	shelf    shelf
+	visits   *visit.Store
+	photos   *photoShelf
+	pictures *picture.Cache
+	metrics  *metrics
+	turns    turns
+
+	recognitions chan struct{} // a slot for each photo that is worked on
+	answers      chan struct{} // a slot for each answer under way
+
+	app      *fiber.App
+	listener net.Listener
+	ready    atomic.Bool
+	// stopping is done when streams shall end.
+	stopping context.Context
+	stop     context.CancelFunc
+	streams  tracker
+}
+
+const (
+	sweepEvery   = 15 * time.Second
+	shutdownWait = 5 * time.Second
+)
+
+// New checks the configuration, opens the visits and begins to listen; [Kiosk.Addr] is known from then on, and
+// connections wait until [Kiosk.Run]. The caller runs the kiosk, or closes it.
+func New(o Options) (*Kiosk, error) {
+	if err := o.Config.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Guide == nil {
+		return nil, errors.New("new kiosk: no guide")
+	}
+	if (o.Release == nil) != (o.Recogniser == nil) {
+		return nil, errors.New("new kiosk: a release and its recogniser come together")
+	}
+	k := &Kiosk{
+		config: o.Config, camera: o.Camera, guide: o.Guide, events: o.Events, log: o.Logger, now: o.Clock,
+		photos:       newPhotoShelf(o.Config.Limits.PhotoMiB << 20),
+		pictures:     picture.NewCache(o.Config.Limits.PictureCacheMiB << 20),
+		recognitions: make(chan struct{}, o.Config.Limits.Recognitions),
+		answers:      make(chan struct{}, o.Config.Limits.Answers),
+	}
+	if k.log == nil {
+		k.log = slog.New(slog.DiscardHandler)
+	}
+	if k.now == nil {
+		k.now = time.Now
+	}
+	k.stopping, k.stop = context.WithCancel(context.Background())
+	if o.Release != nil {
+		k.shelf.replace(newContent(o.Release, o.Recogniser))
+	}
+	var err error
+	if k.pages, err = readPages(o.Pages); err != nil {
+		return nil, fmt.Errorf("new kiosk: %w", err)
+	}
+	k.visits, err = visit.Open(filepath.Join(o.Config.DataDir, "visits"), visit.Options{
+		TTL: o.Config.Visit.TTL, Now: k.now, Logger: k.log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("new kiosk: %w", err)
+	}
+	listener, err := net.Listen("tcp", o.Config.Listen)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("new kiosk: %w", err), k.visits.Close())
+	}
+	k.listener = steadyListener{listener}
+	k.metrics = newMetrics(k)
+	k.app = k.routes()
+	return k, nil
+}
+
+// Addr is the address the kiosk listens on.
+func (k *Kiosk) Addr() string { return k.listener.Addr().String() }
+
+// Switch makes another release the current one, and returns when nobody uses the one before any more, which may then
+// be closed. It returns earlier, with the context's error, when ctx is done; the new release is current all the same.
+func (k *Kiosk) Switch(ctx context.Context, r *localindex.Release, rec Recogniser) error {
+	unused := k.shelf.replace(newContent(r, rec))
+	select {
+	case <-unused:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the release before to be unused: %w", ctx.Err())
+	}
+}
+
+// Run serves until ctx is done or the server fails, ends what is under way, closes the visits, and returns. It is
+// called once.
+func (k *Kiosk) Run(ctx context.Context) error {
+	served := make(chan error, 1)
+	var own sync.WaitGroup
+	own.Go(func() { served <- k.app.Listener(k.listener) })
+	own.Go(k.sweep)
+	own.Go(k.prepare)
+	k.ready.Store(true)
+	k.log.Info("kiosk listens", "address", k.Addr())
+
+	var failed error
+	select {
+	case <-ctx.Done():
+	case failed = <-served:
+		failed = fmt.Errorf("serve kiosk: %w", failed)
+	}
+	k.ready.Store(false)
+	k.stop()
+	k.streams.close()
+	if err := k.app.ShutdownWithTimeout(shutdownWait); err != nil && failed == nil {
+		k.log.Warn("clients did not leave in time", "error", err)
+	}
+	own.Wait()
+	k.streams.wait()
+	return errors.Join(failed, k.visits.Close())
+}
+
+// Close ends a kiosk that was never run.
+func (k *Kiosk) Close() error {
+	k.stop()
+	return errors.Join(k.listener.Close(), k.visits.Close())
+}
+
+// sweep ends visits that ran out.
+func (k *Kiosk) sweep() {
+	t := time.NewTicker(sweepEvery)
+	defer t.Stop()
+	for {
+		for _, v := range k.visits.Expire() {
+			k.forget(v.Name)
+			k.remember(eventVisitEnded, visitEnded{Visit: v.Name, Reason: "expired"})
+		}
+		select {
+		case <-k.stopping.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// forget drops what is kept of a visit outside the store.
+func (k *Kiosk) forget(name string) {
+	k.turns.cancel(name)
+	k.photos.wipe(name)
+}
+
+// prepare lets a guide that can do so get to know the release before the first question.
+func (k *Kiosk) prepare() {
+	g, ok := k.guide.(interface{ Prepare(agent.Library) })
+	if !ok {
+		return
+	}
+	if content, giveBack, ok := k.shelf.take(); ok {
+		defer giveBack()
+		g.Prepare(content.library)
+	}
+}
+
+func (k *Kiosk) cameraState() string {
+	if k.camera == nil {
+		return "none"
+	}
+	return string(k.camera.State())
+}
+
+// tracker counts streams, which outlive their request's handler, so that the end can wait for them.
+type tracker struct {
+	mu     sync.Mutex
+	n      int
+	closed bool
+	idle   sync.Cond
+}
+
+// enter counts a stream, unless no more are let in.
+func (t *tracker) enter() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.n++
+	return true
+}
+
+func (t *tracker) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.n--; t.n == 0 && t.idle.L != nil {
+		t.idle.Broadcast()
+	}
+}
+
+func (t *tracker) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	t.idle.L = &t.mu
+}
+
+// wait is called after close.
+func (t *tracker) wait() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.n > 0 {
+		t.idle.Wait()
+	}
+}

@@ -1,0 +1,98 @@
+package kiosk
+
+import "golang.org/x/text/language"
+
+// sentence is what a visitor reads about a problem.
+type sentence struct{ title, detail string }
+
+// sentenceLanguages are the languages of sentences; the first is used where a visitor's own is not among them.
+var sentenceLanguages = language.NewMatcher([]language.Tag{language.English, language.Chinese})
+
+// sentences are what visitors read, by code, or code and variant, in English and Chinese.
+var sentences = map[string][2]sentence{
+	string(codeNotAPicture): {
+		{"That is not a picture", "This file cannot be read as a picture. Please send a photo as JPEG, PNG or WebP."},
+		{"这不是图片", "无法将此文件识别为图片。请使用 JPEG、PNG 或 WebP 格式的照片。"},
+	},
+	string(codeNotAPicture) + ".heic": {
+		{"This kind of photo cannot be read", "Your phone saved the photo as HEIC. Please take it from the web page's camera, or send it as JPEG."},
+		{"无法读取此格式的照片", "您的手机以 HEIC 格式保存了照片。请改用网页拍照，或以 JPEG 格式发送。"},
+	},
+	string(codePictureTooLarge): {
+		{"That picture is too large", "Please send a photo of at most 20 MB and 50 megapixels."},
+		{"图片太大", "请使用不超过 20 MB、5000 万像素的照片。"},
+	},
+	string(codePictureTooSmall): {
+		{"That picture is too small", "There is too little to see in it. Please send a larger photo."},
+		{"图片太小", "图片太小，看不清内容。请使用更大的照片。"},
+	},
+	string(codePictureBroken): {
+		{"That picture is damaged", "Part of the photo is missing. Please send it again, or take a new one."},
+		{"图片已损坏", "照片不完整。请重新发送，或重新拍摄。"},
+	},
+	string(codeQuestionEmpty): {
+		{"There is no question yet", "Please type what you would like to know."},
+		{"还没有问题", "请输入您想了解的内容。"},
+	},
+	string(codeQuestionTooLong): {
+		{"That question is very long", "Please ask in at most 500 characters."},
+		{"问题太长", "请将问题控制在 500 个字以内。"},
+	},
+	string(codeNoSuchVisit): {
+		{"Your visit has ended", "Please touch the screen to start again."},
+		{"您的参观已结束", "请触摸屏幕重新开始。"},
+	},
+	string(codeNoSuchExhibit): {
+		{"No such exhibit", "This exhibit is not in the gallery at the moment. Please choose another one."},
+		{"没有这件展品", "馆内目前没有这件展品。请选择其他展品。"},
+	},
+	string(codeNoCamera): {
+		{"The camera is not available", "You can find the exhibit by its number or by its name instead."},
+		{"相机暂不可用", "您可以通过展品编号或名称查找。"},
+	},
+	string(codeTooDark): {
+		{"It is too dark", "Please move into more light and try again."},
+		{"光线太暗", "请移到光线更好的地方再试一次。"},
+	},
+	string(codeBlurred): {
+		{"The photo is blurred", "Please hold still for a moment and try again."},
+		{"照片模糊", "请保持静止片刻再试一次。"},
+	},
+	string(codeBusy): {
+		{"One moment please", "Many visitors are asking at once. Please try again in a few seconds."},
+		{"请稍候", "同时使用的访客较多，请过几秒再试。"},
+	},
+	string(codeNotReady): {
+		{"One moment please", "The guide is just getting ready. Please try again soon."},
+		{"请稍候", "导览正在准备中，请稍后再试。"},
+	},
+	string(codeBadRequest): {
+		{"That did not work", "This request could not be understood. Please start over."},
+		{"操作未成功", "无法理解此请求。请重新开始。"},
+	},
+	string(codeForbidden): {
+		{"Not from here", "This can only be done from the guide's own page."},
+		{"无法从此处操作", "此操作只能在导览页面上进行。"},
+	},
+	string(codeNotFound): {
+		{"There is nothing here", "What you are looking for is not here. Please start over."},
+		{"这里什么也没有", "找不到您要的内容。请重新开始。"},
+	},
+	string(codeMethodNotAllowed): {
+		{"That does not work here", "This cannot be done with this address. Please start over."},
+		{"此处无法这样操作", "此地址不支持该操作。请重新开始。"},
+	},
+	string(codeInternal): {
+		{"Something went wrong", "It is not your fault. Please try again, or ask the staff."},
+		{"出了点问题", "这不是您的问题。请再试一次，或询问工作人员。"},
+	},
+}
+
+// sentenceFor returns the sentence of a problem in the nearest language to lang that there is.
+func sentenceFor(p *problem, lang string) sentence {
+	_, i, _ := sentenceLanguages.Match(language.Make(lang))
+	if s, ok := sentences[string(p.code)+"."+p.variant]; ok {
+		return s[i]
+	}
+	return sentences[string(p.code)][i]
+}
