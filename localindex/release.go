@@ -31,7 +31,12 @@ type Release struct {
 // Open verifies every file of the release in dir and opens it. The error is a *release.DamagedError where a file is
 // not as it was packed.
 func Open(ctx context.Context, dir string) (*Release, error) {
-	dir, err := filepath.Abs(dir)
+	// Where dir is a link that is later set to another release, this one keeps its own.
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open release: %w", err)
+	}
+	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open release: %w", err)
 	}
@@ -94,7 +99,8 @@ func (r *Release) load() error {
 	return nil
 }
 
-// Close closes the text index. Searches under way end with an error.
+// Close waits for the searches under way and closes the text index. Later searches are errors; everything else goes on
+// working, since it is in memory, but for the files that PicturePath and PartDir name.
 func (r *Release) Close() error { return r.index.Close() }
 
 // Manifest says which release this is.

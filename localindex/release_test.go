@@ -364,6 +364,37 @@ func TestOpenRefusesDamage(t *testing.T) {
 	}
 }
 
+func TestOpenThroughALink(t *testing.T) {
+	gallery := writeGallery(t, 0)
+	dst := packed(t, gallery)
+	current := filepath.Join(t.TempDir(), "current")
+	if err := os.Symlink(dst, current); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(t.Context(), current)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := errors.Join(os.Remove(current), os.Symlink(packed(t, gallery), current)); err != nil {
+		t.Fatal(err)
+	}
+	path, ok := r.PicturePath("pictures/ding.png")
+	if !ok || !strings.HasPrefix(path, dst) {
+		t.Errorf("picture is at %s, want it below %s still", path, dst)
+	}
+
+	if err := os.WriteFile(filepath.Join(dst, "extra"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(current), os.Symlink(dst, current)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), current); err == nil {
+		t.Error("a damaged release was opened through a link")
+	}
+}
+
 func TestBuildRefusesErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -207,7 +207,7 @@ func english() wording {
 		between:   " ",
 
 		keywordsHours:    []string{"open", "opening", "hours", "times", "close", "closing", "closed", "today", "tomorrow", "weekend", "last entry", "admission time"},
-		keywordsClosures: []string{"holiday", "holidays", "closed", "closure", "special hours", "Christmas", "New Year"},
+		keywordsClosures: []string{"holiday", "holidays", "closed", "closure", "special hours", "Christmas"},
 		keywordsTickets:  []string{"ticket", "price", "cost", "how much", "pay", "admission", "entry fee", "entrance fee", "free", "discount", "concession"},
 		keywordsContact:  []string{"address", "phone", "telephone", "call", "contact", "get here", "directions"},
 		keywordsRules:    []string{"rules", "allowed", "may I", "can I", "photo", "photos", "take pictures", "photograph", "photography", "camera", "flash", "video", "film", "food", "drink", "bags", "touch", "pets", "dogs"},

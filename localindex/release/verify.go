@@ -53,6 +53,10 @@ func (e *DamagedError) Error() string {
 // changed, extra or of a kind that does not belong there (a symbolic link, a device), and where the manifest itself
 // is not usable (then errors.Is ErrManifest, too).
 func Verify(ctx context.Context, dir string) (Manifest, error) {
+	dir, err := filepath.EvalSymlinks(dir) // the folder itself may be a link, such as "current"; nothing in it may
+	if err != nil {
+		return Manifest{}, fmt.Errorf("verify release: %w", err)
+	}
 	m, err := readManifest(dir)
 	if err != nil {
 		return Manifest{}, err

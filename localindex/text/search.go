@@ -49,7 +49,7 @@ func Open(dir string) (*Index, error) {
 	return &Index{bleve: idx}, nil
 }
 
-// Close closes the index. Searches under way end with an error.
+// Close waits for the searches under way and closes the index. Later searches are errors.
 func (x *Index) Close() error {
 	if err := x.bleve.Close(); err != nil {
 		return fmt.Errorf("close text index: %w", err)
