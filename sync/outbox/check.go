@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -14,9 +15,7 @@ import (
 // LostType is the type of the event that tells the hub of a Loss.
 const LostType = "outbox.lost"
 
-// recover reads the streams, checks the numbering and hash chain of the events they hold, and begins a new stream
-// when the store is new or something is missing. A flipped bit in the store's log makes every record after it vanish
-// without an error, so the numbering is held against the watermark, a file that the log has no part in.
+// recover reads the streams and checks the numbering and hash chain of the events they hold.
 func (o *Outbox) recover() error {
 	if err := o.load(); err != nil {
 		return err
@@ -26,11 +25,7 @@ func (o *Outbox) recover() error {
 			return err
 		}
 	}
-	o.checkWatermark()
-	if len(o.streams) > 0 && len(o.losses) == 0 && o.degraded == "" {
-		return nil
-	}
-	return o.renew()
+	return nil
 }
 
 // load reads the stored streams and counters.
@@ -66,11 +61,13 @@ func (o *Outbox) checkStream(s *stream) error {
 		for it.Seek(eventKey(s.ordinal, s.meta.Acked+1)); it.Valid(); it.Next() {
 			_, seq := parseEventKey(it.Item().Key())
 			if seq > s.last+1 {
-				o.lose(s.meta.ID, s.last+1, seq-1, "missing in the store")
+				if s.report(s.last+1, seq-1) {
+					o.lose(s.meta.ID, s.last+1, seq-1, "missing in the store")
+				}
 				s.hash = ""
 			}
 			err := it.Item().Value(func(b []byte) error {
-				if prev, ok := wire.PrevHash(b); !ok || (s.hash != "" && prev != s.hash) {
+				if prev, ok := wire.PrevHash(b); (!ok || s.hash != "" && prev != s.hash) && s.report(seq, seq) {
 					o.degrade(fmt.Sprintf("the hash chain does not hold at event %d", seq))
 				}
 				s.hash = wire.Hash(b)
@@ -86,7 +83,18 @@ func (o *Outbox) checkStream(s *stream) error {
 	})
 }
 
-// checkWatermark compares the newest event with the newest number ever given out.
+// report notes that a range is reported and tells whether that is new.
+func (s *stream) report(from, to uint64) bool {
+	r := wire.Range{from, to}
+	if slices.Contains(s.meta.Reported, r) {
+		return false
+	}
+	s.meta.Reported = append(slices.Clone(s.meta.Reported), r)
+	return true
+}
+
+// checkWatermark holds the newest event against the newest number ever given out. A flipped bit in the store's log
+// makes every record after it vanish without an error; the watermark is a file that the log has no part in.
 func (o *Outbox) checkWatermark() {
 	id, seq, ok := o.mark.read()
 	if !ok {
@@ -96,7 +104,7 @@ func (o *Outbox) checkWatermark() {
 		if s.meta.ID != id {
 			continue
 		}
-		if seq > s.last {
+		if seq > s.issued() {
 			o.lose(id, s.last+1, seq, "cut off in the store")
 			o.streams[i].meta.End = seq
 		}
@@ -110,43 +118,52 @@ func (o *Outbox) lose(streamID string, from, to uint64, reason string) {
 	o.degrade(fmt.Sprintf("events %d to %d are gone: %s", from, to, reason))
 }
 
-// renew closes the present stream and begins the next, whose first events tell the hub what is lost.
+// renew begins a new stream, whose first events tell the hub what is lost.
 func (o *Outbox) renew() error {
-	id, err := wire.NewID(o.opt.Clock(), o.opt.Random)
-	if err != nil {
-		return err
-	}
-	next := stream{meta: streamMeta{ID: id}}
 	t := o.begin()
 	defer t.txn.Discard()
-	t.checked = true // Open has checked the disk
-	if n := len(t.streams); n > 0 {
-		old := &t.streams[n-1]
-		next.ordinal = old.ordinal + 1
-		old.meta.End = maxSeq(old.meta.End, maxSeq(old.last, 1))
-		if err := t.set(streamKey(old.ordinal), old.meta); err != nil {
-			return err
+	t.checked = true // Open has looked at the disk
+	for _, s := range t.streams {
+		if err := t.set(streamKey(s.ordinal), s.meta); err != nil {
+			return fmt.Errorf("begin stream: %w", err)
 		}
 	}
-	t.streams = append(t.streams, next)
-	t.dirty = true
-	if err := t.set(streamKey(next.ordinal), next.meta); err != nil {
-		return err
+	if err := t.beginStream(0); err != nil {
+		return fmt.Errorf("begin stream: %w", err)
 	}
 	for _, l := range o.losses {
 		b, err := json.Marshal(l)
 		if err != nil {
 			return err
 		}
-		p := &op{typ: LostType, data: b, wall: o.opt.Clock(), mono: o.opt.Uptime()}
-		if err := t.append(p); err != nil {
+		if err := t.append(&op{typ: LostType, data: b, wall: o.opt.Clock(), mono: o.opt.Uptime()}); err != nil {
 			return fmt.Errorf("report lost events: %w", err)
 		}
 	}
 	if err := t.commit(); err != nil {
 		return fmt.Errorf("begin stream: %w", err)
 	}
-	return o.mark.write(id, t.streams[len(t.streams)-1].last)
+	cur := o.streams[len(o.streams)-1]
+	return o.mark.write(cur.meta.ID, cur.last)
+}
+
+// finishMove moves on what is left in diverged streams after a restart.
+func (o *Outbox) finishMove() error {
+	for {
+		t := o.begin()
+		i := slices.IndexFunc(t.streams, func(s stream) bool { return s.meta.Diverged })
+		if i < 0 {
+			t.txn.Discard()
+			return nil
+		}
+		if _, err := t.renumber(i); err != nil {
+			t.txn.Discard()
+			return fmt.Errorf("number events anew: %w", err)
+		}
+		if err := t.commit(); err != nil {
+			return fmt.Errorf("number events anew: %w", err)
+		}
+	}
 }
 
 func getJSON(txn *badger.Txn, key []byte, v any) error {

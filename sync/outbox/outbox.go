@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -26,6 +27,7 @@ var (
 	ErrLocked        = errors.New("outbox is in use by another process")
 	ErrDiskFull      = errors.New("too little free disk space")
 	ErrUnknownStream = errors.New("acknowledgement is of a stream this outbox does not hold")
+	ErrRenumbered    = errors.New("the hub's events are not this store's; what is pending was numbered anew")
 )
 
 // Defaults of Options.
@@ -87,11 +89,19 @@ type stream struct {
 // streamMeta is what is stored of a stream beside its events.
 type streamMeta struct {
 	ID        string `json:"id"`
-	Acked     uint64 `json:"acked"`
+	Acked     uint64 `json:"acked"`                // events up to here have left the store
 	AckedHash string `json:"acked_hash,omitempty"` // of event Acked; empty when it is not known
 	// End is the highest seq ever issued, set when the stream is written to no more.
 	End uint64 `json:"end,omitempty"`
+	// Diverged is set when the hub holds other events under this stream's numbers: this store is an older copy of
+	// itself, put back. Its events move on into a new stream.
+	Diverged bool `json:"diverged,omitempty"`
+	// Reported are the ranges that were found missing, or broken in the chain, and need no second report.
+	Reported []wire.Range `json:"reported,omitempty"`
 }
+
+// issued is the highest seq ever given out.
+func (s stream) issued() uint64 { return max(s.last, s.meta.End) }
 
 // Loss is a range of events that the store once had and has no more.
 type Loss struct {
@@ -147,17 +157,56 @@ func (o *Outbox) open() (err error) {
 	if o.lock, err = lockDir(o.dir); err != nil {
 		return err
 	}
-	var aside string
-	if o.db, aside, err = openStore(filepath.Join(o.dir, "store"), o.opt); err != nil {
-		return err
-	}
 	if o.mark, err = openWatermark(filepath.Join(o.dir, "watermark")); err != nil {
 		return err
 	}
-	if aside != "" {
-		o.degrade("the store could not be read and was set aside as " + filepath.Base(aside))
+	if err := o.openSound(filepath.Join(o.dir, "store")); err != nil {
+		return err
 	}
-	return o.recover()
+	o.checkWatermark()
+	if len(o.streams) == 0 || o.degraded != "" {
+		if err := o.renew(); err != nil {
+			return err
+		}
+	}
+	return o.finishMove()
+}
+
+// openSound opens the store, or sets a damaged one aside and opens a new one.
+func (o *Outbox) openSound(store string) (err error) {
+	deaths, done, err := opening(o.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if deaths < maxDeaths {
+		err = o.openStore(store)
+	} else {
+		err = fmt.Errorf("opening it ended the process %d times", deaths)
+	}
+	var errno syscall.Errno
+	if err == nil || errors.As(err, &errno) { // permission, disk, memory: not damage
+		return err
+	}
+	aside, err2 := setAside(store, o.opt.Clock())
+	if err2 != nil {
+		return errors.Join(err, err2)
+	}
+	o.degrade(fmt.Sprintf("the store could not be read and was set aside as %s: %v", filepath.Base(aside), err))
+	return o.openStore(store)
+}
+
+// openStore opens the database and reads and checks all of it. On an error nothing stays open.
+func (o *Outbox) openStore(dir string) (err error) {
+	if o.db, err = openDB(dir, o.opt.Logger); err != nil {
+		return err
+	}
+	if err = o.recover(); err != nil {
+		o.streams, o.losses, o.depth, o.session = nil, nil, 0, 0
+		err = errors.Join(err, o.db.Close())
+		o.db = nil
+	}
+	return err
 }
 
 // release gives back what open took, in reverse order; safe after a partial open.
@@ -177,8 +226,8 @@ func (o *Outbox) release() error {
 
 // Append stores an event of the given type ("exhibit.seen") whose data is anything that marshals to a JSON object of
 // at most wire.MaxData bytes (nil means an empty one). It returns the event's number when the event is durable. With
-// ErrDiskFull, wire.ErrInvalid or wire.ErrTooLarge nothing was stored. When ctx ends first the event may still be
-// stored.
+// ErrDiskFull, ErrClosed, wire.ErrInvalid or wire.ErrTooLarge nothing was stored; with any other error, such as that of
+// a ctx that ends first, the event may still be.
 func (o *Outbox) Append(ctx context.Context, typ string, data any) (uint64, error) {
 	raw := json.RawMessage("{}")
 	if data != nil {
@@ -195,7 +244,8 @@ func (o *Outbox) Append(ctx context.Context, typ string, data any) (uint64, erro
 }
 
 // Ack forgets the events that the acknowledgement covers, only those, and says how many they were. ErrUnknownStream
-// means that the outbox holds no such stream.
+// means that the outbox holds no such stream. ErrRenumbered means that the hub's events are not the ones this store
+// has under the same numbers, so that nothing was forgotten and all pending events now have numbers of a new stream.
 func (o *Outbox) Ack(a wire.Ack) (freed uint64, err error) {
 	if err := a.Validate(); err != nil {
 		return 0, err

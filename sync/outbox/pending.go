@@ -43,9 +43,9 @@ type Pending struct {
 	Event    []byte // canonical bytes of the envelope
 }
 
-// Pending returns the events after a position in order: at most max of them, and no more than maxBytes together
+// Pending returns the events after a position in order: at most limit of them, and no more than maxBytes together
 // unless the first alone is larger.
-func (o *Outbox) Pending(after Position, max, maxBytes int) ([]Pending, error) {
+func (o *Outbox) Pending(after Position, limit, maxBytes int) ([]Pending, error) {
 	o.mu.Lock()
 	streams := append([]stream(nil), o.streams...)
 	o.mu.Unlock()
@@ -54,17 +54,17 @@ func (o *Outbox) Pending(after Position, max, maxBytes int) ([]Pending, error) {
 	size := 0
 	err := o.db.View(func(txn *badger.Txn) error {
 		iopt := badger.DefaultIteratorOptions
-		iopt.PrefetchSize = min(max, 100)
+		iopt.PrefetchSize = min(limit, 100)
 		iopt.Prefix = []byte{'e'}
 		it := txn.NewIterator(iopt)
 		defer it.Close()
 		for _, s := range streams {
-			if s.ordinal < after.ordinal {
+			if s.ordinal < after.ordinal || s.meta.Diverged {
 				continue
 			}
 			from := s.meta.Acked
 			if s.ordinal == after.ordinal {
-				from = maxSeq(from, after.seq)
+				from = max(from, after.seq)
 			}
 			// Seeking past what was deleted matters: a scan from the stream's beginning would step over every tombstone.
 			for it.Seek(eventKey(s.ordinal, from+1)); it.Valid(); it.Next() {
@@ -72,7 +72,7 @@ func (o *Outbox) Pending(after Position, max, maxBytes int) ([]Pending, error) {
 				if ordinal != s.ordinal || seq > s.last {
 					break
 				}
-				if len(out) == max || (len(out) > 0 && size+int(it.Item().ValueSize()) > maxBytes) {
+				if len(out) >= limit || (len(out) > 0 && size+int(it.Item().ValueSize()) > maxBytes) {
 					return nil
 				}
 				b, err := it.Item().ValueCopy(nil)
@@ -89,13 +89,6 @@ func (o *Outbox) Pending(after Position, max, maxBytes int) ([]Pending, error) {
 		return nil, fmt.Errorf("read outbox: %w", err)
 	}
 	return out, nil
-}
-
-func maxSeq(a, b uint64) uint64 {
-	if a > b {
-		return a
-	}
-	return b
 }
 
 // Before tells whether p comes before q in the order of events.

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
@@ -29,33 +31,15 @@ func storeOptions(dir string, logger *slog.Logger) badger.Options {
 		WithCompression(options.None).
 		WithMetricsEnabled(false).
 		WithVerifyValueChecksum(true).
-		WithChecksumVerificationMode(options.OnTableAndBlockRead).
+		// Tables are checked when they are opened. Checking blocks as well would make a damaged one panic (v4.9.6,
+		// table.VerifyChecksum uses the block that it could not read).
+		WithChecksumVerificationMode(options.OnTableRead).
 		WithDetectConflicts(false). // one writer
 		WithLogger(badgerLog{logger})
 }
 
-// openStore opens the database. One that cannot be read is moved aside, its new name returned, and a new one begun:
-// a kiosk goes on with what it can still do. Errors of the operating system (permission, disk, memory) are not damage.
-func openStore(dir string, opt Options) (db *badger.DB, aside string, err error) {
-	db, err = tryOpen(dir, opt.Logger)
-	var errno syscall.Errno
-	if err == nil || errors.As(err, &errno) {
-		return db, "", err
-	}
-	aside = fmt.Sprintf("%s.damaged-%s", dir, opt.Clock().UTC().Format("20060102T150405"))
-	for n := 1; exists(aside); n++ {
-		aside = fmt.Sprintf("%s.%d", strings.TrimSuffix(aside, fmt.Sprintf(".%d", n-1)), n)
-	}
-	opt.Logger.Warn("outbox store cannot be read", "kiosk", opt.Kiosk, "err", err)
-	if err := os.Rename(dir, aside); err != nil {
-		return nil, "", fmt.Errorf("set damaged store aside: %w", err)
-	}
-	db, err = tryOpen(dir, opt.Logger)
-	return db, aside, err
-}
-
-// tryOpen opens the database; a panic over damaged files counts as an error of it.
-func tryOpen(dir string, logger *slog.Logger) (db *badger.DB, err error) {
+// openDB opens the database; a panic over damaged files counts as an error of it.
+func openDB(dir string, logger *slog.Logger) (db *badger.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			db, err = nil, fmt.Errorf("open store: %v", r)
@@ -67,9 +51,51 @@ func tryOpen(dir string, logger *slog.Logger) (db *badger.DB, err error) {
 	return db, syncDir(filepath.Dir(dir))
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+// maxDeaths is how often in a row opening the store may end the process before the store counts as damaged. The
+// database opens its files in goroutines of its own and panics or exits over some kinds of damage; no recover of ours
+// can catch that, so it is found out at the next start.
+const maxDeaths = 2
+
+// opening notes in a file that the store is about to be opened, and returns how many times that was noted before
+// without a return. done removes the note.
+func opening(dir string) (deaths int, done func() error, err error) {
+	path := filepath.Join(dir, "opening")
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, nil, err
+	}
+	deaths = min(len(b), maxDeaths) // one byte each time
+	if err := os.WriteFile(path, append(b[:deaths], '.'), 0o600); err != nil {
+		return 0, nil, err
+	}
+	return deaths, func() error { return os.Remove(path) }, nil
+}
+
+// keptAside is how many damaged stores are kept for whoever wants to look into them.
+const keptAside = 2
+
+// setAside renames a damaged store and returns its new name. Of those set aside before, the newest stay.
+func setAside(dir string, now time.Time) (string, error) {
+	old, err := filepath.Glob(dir + ".damaged-*")
+	if err != nil {
+		return "", fmt.Errorf("set damaged store aside: %w", err)
+	}
+	slices.Sort(old) // numbered in order
+	for len(old) >= keptAside {
+		if err := os.RemoveAll(old[0]); err != nil {
+			return "", fmt.Errorf("remove damaged store: %w", err)
+		}
+		old = old[1:]
+	}
+	n := 0
+	if len(old) > 0 {
+		fmt.Sscanf(strings.TrimPrefix(old[len(old)-1], dir+".damaged-"), "%d", &n)
+	}
+	aside := fmt.Sprintf("%s.damaged-%06d-%s", dir, n+1, now.UTC().Format("20060102"))
+	if err := os.Rename(dir, aside); err != nil {
+		return "", fmt.Errorf("set damaged store aside: %w", err)
+	}
+	return aside, nil
 }
 
 func syncDir(dir string) error {
