@@ -9,6 +9,8 @@ const policy = [
   "style-src 'self'",
   "font-src 'self'",
   "img-src 'self' blob: data:",
+  "media-src 'self' blob:",
+  "worker-src 'self'",
   "connect-src 'self'",
   "manifest-src 'self'",
   "base-uri 'none'",

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { Client, Problem, Unreachable } from './client'
+import { describe, expect, test, vi } from 'vitest'
+import { answerSilence, Client, Problem, Unreachable } from './client'
 import type { AnswerEvent } from './contract'
 
 interface Sent {
@@ -122,6 +122,35 @@ describe('answer', () => {
   ])('an answer that %s', async (_, response) => {
     const { client } = clientOf(() => response)
     await expect(all(client.answer('v1', null, never))).rejects.toBeInstanceOf(Unreachable)
+  })
+
+  test('a silent server counts as gone, one that only shows that it is there does not', async () => {
+    vi.useFakeTimers()
+    try {
+      let say: (text: string) => void = () => undefined
+      const { client } = clientOf(
+        ({ init }) =>
+          new Response(
+            new ReadableStream({
+              start(controller) {
+                say = (text) => controller.enqueue(new TextEncoder().encode(text))
+                init.signal?.addEventListener('abort', () => controller.error(init.signal?.reason))
+              },
+            }),
+          ),
+      )
+      let outcome: unknown = 'waiting'
+      all(client.answer('v1', null, never)).catch((error: unknown) => (outcome = error))
+      for (let i = 0; i < 10; i++) {
+        await vi.advanceTimersByTimeAsync(answerSilence - 1)
+        say(':\n\n')
+      }
+      expect(outcome).toBe('waiting')
+      await vi.advanceTimersByTimeAsync(answerSilence + 1)
+      expect(outcome).toBeInstanceOf(Unreachable)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('stops reading when the visitor stops it', async () => {

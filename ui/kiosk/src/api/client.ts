@@ -30,8 +30,8 @@ export class Unreachable extends Error {
   }
 }
 
-/** How long an answer may be silent before it counts as broken off. */
-export const answerSilence = 45_000
+/** How long an answer may be silent before it counts as broken off. The server says something every second. */
+export const answerSilence = 15_000
 
 const shortWait = 10_000
 const photoWait = 30_000
@@ -104,7 +104,12 @@ export class Client {
   async *answer(visit: string, question: string | null, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
     const silence = new AbortController()
     const body = question === null ? { visit, explain: true } : { visit, question }
-    let timer = setTimeout(() => silence.abort(), answerSilence)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const heard = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => silence.abort(), answerSilence)
+    }
+    heard()
     try {
       const response = await this.#call('/ask', {
         method: 'POST',
@@ -114,9 +119,7 @@ export class Client {
         wait: 0,
       })
       if (!response.body) throw new Unreachable('the answer has no body')
-      for await (const { data } of eventsOf(response.body)) {
-        clearTimeout(timer)
-        timer = setTimeout(() => silence.abort(), answerSilence)
+      for await (const { data } of eventsOf(response.body, heard)) {
         const event = JSON.parse(data) as AnswerEvent
         yield event
         if (event.type === 'done' || event.type === 'error') return

@@ -79,8 +79,11 @@ export class EventStreamParser {
   }
 }
 
-/** Reads the events of a response's body until it ends. Cancels the body when the reader stops early. */
-export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent> {
+/**
+ * Reads the events of a response's body until it ends. Cancels the body when the reader stops early. Calls `heard` with
+ * every piece that comes, comments too, which servers send to show that they are there.
+ */
+export async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void = () => undefined): AsyncGenerator<ServerSentEvent> {
   const parser = new EventStreamParser()
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const reader = body.getReader()
@@ -92,6 +95,7 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
         ended = true
         return
       }
+      heard()
       yield* parser.push(decoder.decode(value, { stream: true }))
     }
   } finally {
