@@ -109,6 +109,37 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
+func TestOverNested(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		line       int
+	}{
+		{"plain", "a\n\n- b\n  - c\n\n> > d\n\n---\n\n" + strings.Repeat("-", 200) + "\n\n1.5 m - that is it", 0},
+		{"quotations", "a\n" + strings.Repeat(">", 1000) + "x", 2},
+		{"quotations with spaces", strings.Repeat("> ", 1000) + "x", 1},
+		{"lists", strings.Repeat("- ", 1000) + "x", 1},
+		{"numbered lists", strings.Repeat("1. ", 1000) + "x", 1},
+		{"indented", "a\n\n" + strings.Repeat(" ", 500) + "- x", 3},
+		{"links", strings.Repeat("[a](", 6000), 1},
+		{"links over many lines", strings.Repeat("[a](\n", 6000), 5001},
+		{"links in many paragraphs", strings.Repeat("[a](b)\n\n", 6000), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rep := &report{}
+			parseMarkdown("f.md", 10, []byte(tt.body), "T", nil, rep)
+			line := 0
+			for _, p := range rep.problems {
+				if p.Severity == Error {
+					line = p.Line - 10
+				}
+			}
+			if line != tt.line {
+				t.Errorf("error in line %d, want %d: %v", line, tt.line, rep.problems)
+			}
+		})
+	}
+}
+
 func TestSuggestion(t *testing.T) {
 	for _, tt := range []struct{ word, want string }{
 		{"lable", `: did you mean "label"?`},

@@ -45,6 +45,10 @@ type markdown struct {
 // parseMarkdown reads the body of a file. known are the keys of its sources. Nothing of the text is lost but HTML,
 // pictures and the addresses of links.
 func parseMarkdown(file string, before int, body []byte, title string, known map[string]bool, rep *report) []block {
+	if line, problem := overNested(body); problem != "" {
+		rep.errorf(file, before+line, "%s", problem)
+		return nil
+	}
 	m := &markdown{file: file, before: before, source: body, title: title, known: known, report: rep}
 	m.starts = append(m.starts, 0)
 	for i, b := range body {
