@@ -191,6 +191,9 @@ func (in *Ingest) store(batch []*request) {
 	if receipt.Quarantined > 0 {
 		in.opt.Logger.Warn("refused into the quarantine", "events", receipt.Quarantined, "kiosk", refusedKiosk(all))
 	}
+	if receipt.Broken > 0 {
+		in.opt.Logger.Warn("hash chain broken", "streams", receipt.Broken)
+	}
 	in.mark(receipt.Acks)
 	if receipt.Stored > 0 {
 		in.opt.Stored()

@@ -34,6 +34,7 @@ type Receipt struct {
 	Stored      int
 	Duplicates  int
 	Quarantined int
+	Broken      int // streams whose hash chain was found broken just now
 	Acks        []Ack
 }
 
@@ -54,8 +55,9 @@ type streamState struct {
 	chainBroken uint64
 }
 
-// Put stores a batch in one transaction and returns when it is on the disk. Storing an event again changes nothing.
-// An event whose number is taken by another event goes to the quarantine and does not count as received. On an error
+// Put stores a batch in one transaction and returns when it is on the disk. Storing an event again changes nothing,
+// also under another number: a kiosk that had to number its events anew sends them with the ids they had. An event
+// whose number or id is taken by another event goes to the quarantine and does not count as received. On an error
 // nothing of the batch is stored.
 func (s *Store) Put(ctx context.Context, batch []Arrival) (Receipt, error) {
 	tx, err := s.write.BeginTx(ctx, nil)
@@ -105,17 +107,7 @@ func (p *put) arrival(a Arrival) error {
 		return err
 	}
 	if !fresh {
-		var stored string
-		err := p.tx.QueryRowContext(p.ctx, `SELECT hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq=?`,
-			a.From.Site, a.From.Kiosk, e.StreamID, e.Seq).Scan(&stored)
-		if err != nil {
-			return err
-		}
-		if stored != hash {
-			return p.quarantine(a, "another event has this number")
-		}
-		p.receipt.Duplicates++
-		return nil
+		return p.repeated(a, hash)
 	}
 	p.receipt.Stored++
 	st.max = max(st.max, e.Seq)
@@ -129,7 +121,7 @@ func (p *put) insertEvent(a Arrival, hash string) (fresh bool, err error) {
 	if p.insert == nil {
 		p.insert, err = p.tx.PrepareContext(p.ctx, `INSERT INTO events
 			(site, kiosk_id, stream_id, seq, event_id, type, data, ts_wall, ts_mono_ms, boot_id, clock_synced, prev_hash, hash, received_at)
-			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (site, kiosk_id, stream_id, seq) DO NOTHING`)
+			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`)
 		if err != nil {
 			return false, err
 		}
@@ -160,7 +152,42 @@ func (p *put) stream(k streamKey) (*streamState, error) {
 	return st, nil
 }
 
-// lost notes a range that the kiosk has told is gone.
+// repeated deals with an event whose number or id is here already.
+func (p *put) repeated(a Arrival, hash string) error {
+	e := a.Event
+	var stored string
+	err := p.tx.QueryRowContext(p.ctx, `SELECT hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq=?`,
+		a.From.Site, a.From.Kiosk, e.StreamID, e.Seq).Scan(&stored)
+	switch {
+	case err == nil && stored == hash:
+		p.receipt.Duplicates++
+		return nil
+	case err == nil:
+		return p.quarantine(a, "another event has this number")
+	case err != sql.ErrNoRows:
+		return err
+	}
+	var typ, data, wall string
+	err = p.tx.QueryRowContext(p.ctx, `SELECT type, data, ts_wall FROM events WHERE site=? AND kiosk_id=? AND event_id=?`,
+		a.From.Site, a.From.Kiosk, e.EventID).Scan(&typ, &data, &wall)
+	if err != nil {
+		return err
+	}
+	if typ != e.Type || data != string(e.Data) || wall != formatTime(e.TSWall) {
+		return p.quarantine(a, "another event has this id")
+	}
+	p.receipt.Duplicates++
+	return p.answer(streamKey{a.From, e.StreamID}, wire.Range{e.Seq, e.Seq}, "duplicate", "event "+e.EventID, a.At)
+}
+
+func (p *put) answer(k streamKey, r wire.Range, kind, reason string, at time.Time) error {
+	_, err := p.tx.ExecContext(p.ctx, `INSERT INTO answered (site, kiosk_id, stream_id, from_seq, to_seq, kind, reason, at)
+		VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`,
+		k.addr.Site, k.addr.Kiosk, k.id, r[0], r[1], kind, reason, formatTime(at))
+	return err
+}
+
+// lost notes, of a range that the kiosk has told is gone, what is not here.
 func (p *put) lost(a Arrival) error {
 	var l struct {
 		StreamID string `json:"stream_id"`
@@ -172,12 +199,50 @@ func (p *put) lost(a Arrival) error {
 	if err != nil || (wire.Ack{StreamID: l.StreamID, Missing: []wire.Range{{l.From, l.To}}}).Validate() != nil {
 		return nil // stored as the event it is, with no further meaning
 	}
-	if _, err := p.stream(streamKey{a.From, l.StreamID}); err != nil {
+	k := streamKey{a.From, l.StreamID}
+	st, err := p.stream(k)
+	if err != nil {
 		return err
 	}
-	_, err = p.tx.ExecContext(p.ctx, `INSERT INTO lost (site, kiosk_id, stream_id, from_seq, to_seq, reason, told_at) VALUES (?,?,?,?,?,?,?)
-		ON CONFLICT DO NOTHING`, a.From.Site, a.From.Kiosk, l.StreamID, l.From, l.To, l.Reason, formatTime(a.At))
-	return err
+	answered, err := p.answered(k, st.acked)
+	if err != nil {
+		return err
+	}
+	seqs, err := p.seqs(k, max(st.acked+1, l.From), l.To)
+	if err != nil {
+		return err
+	}
+	known := max(st.acked, l.From-1)
+	var gone []wire.Range
+	for _, seq := range seqs {
+		gone = gaps(gone, &known, seq-1, answered)
+		known = max(known, seq)
+	}
+	for _, r := range gaps(gone, &known, l.To, answered) {
+		if err := p.answer(k, r, "lost", l.Reason, a.At); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seqs lists the numbers of a stream's events in a range, the lowest maxScan of them.
+func (p *put) seqs(k streamKey, from, to uint64) ([]uint64, error) {
+	rows, err := p.tx.QueryContext(p.ctx, `SELECT seq FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
+		k.addr.Site, k.addr.Kiosk, k.id, from, to, maxScan)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []uint64
+	for rows.Next() {
+		var seq uint64
+		if err := rows.Scan(&seq); err != nil {
+			return nil, err
+		}
+		out = append(out, seq)
+	}
+	return out, rows.Err()
 }
 
 func (p *put) quarantine(a Arrival, reason string) error {
@@ -207,13 +272,19 @@ func (p *put) finish(k streamKey, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	p.receipt.Acks = append(p.receipt.Acks, Ack{To: k.addr, Ack: wire.Ack{StreamID: k.id, AckedSeq: st.acked, Missing: missing}})
+	ack := wire.Ack{StreamID: k.id, AckedSeq: st.acked, Missing: missing}
+	err = p.tx.QueryRowContext(p.ctx, `SELECT hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq=?`,
+		k.addr.Site, k.addr.Kiosk, k.id, st.acked).Scan(&ack.AckedHash)
+	if err != nil && err != sql.ErrNoRows {
+		return err
+	}
+	p.receipt.Acks = append(p.receipt.Acks, Ack{To: k.addr, Ack: ack})
 	return nil
 }
 
-// advance moves acked over events and lost ranges without a gap and lists the gaps after that.
+// advance moves acked over events and answered ranges without a gap and lists the gaps after that.
 func (p *put) advance(k streamKey, st *streamState) (missing []wire.Range, err error) {
-	lost, err := p.lostRanges(k, st.acked)
+	answered, err := p.answered(k, st.acked)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +295,7 @@ func (p *put) advance(k streamKey, st *streamState) (missing []wire.Range, err e
 	}
 	defer rows.Close()
 
-	known := st.acked // everything up to here is stored, lost, or in missing
+	known := st.acked // everything up to here is stored, answered, or in missing
 	var last uint64   // seq and hash of the row before
 	var lastHash string
 	for rows.Next() {
@@ -235,22 +306,22 @@ func (p *put) advance(k streamKey, st *streamState) (missing []wire.Range, err e
 		}
 		if last > 0 && seq == last+1 && prev != lastHash && st.chainBroken == 0 {
 			st.chainBroken = seq
+			p.receipt.Broken++
 		}
 		last, lastHash = seq, hash
-		missing = gaps(missing, &known, seq-1, lost)
-		if len(missing) == 0 {
-			st.acked = max(seq, st.acked)
-		}
+		missing = gaps(missing, &known, seq-1, answered)
 		known = max(known, seq)
+		if len(missing) == 0 {
+			st.acked = known
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	for _, r := range lost { // ranges lost at the end of the stream
-		missing = gaps(missing, &known, r[0]-1, lost)
-		known = max(known, r[1])
+	for _, r := range answered { // those after the last event
+		missing = gaps(missing, &known, r[1], answered)
 		if len(missing) == 0 {
-			st.acked = max(st.acked, known)
+			st.acked = known
 		}
 	}
 	st.max = max(st.max, st.acked)
@@ -260,32 +331,31 @@ func (p *put) advance(k streamKey, st *streamState) (missing []wire.Range, err e
 	return missing, nil
 }
 
-// gaps appends what lies between known and upto and in no lost range, and moves known to upto.
-func gaps(missing []wire.Range, known *uint64, upto uint64, lost []wire.Range) []wire.Range {
+// gaps appends what lies between known and upto and in no answered range, and moves known to upto. The answered ranges
+// are in the order of their beginnings and may overlap.
+func gaps(missing []wire.Range, known *uint64, upto uint64, answered []wire.Range) []wire.Range {
 	for *known < upto {
-		next, end := *known+1, upto
-		covered := false
-		for _, r := range lost {
-			if r[0] <= next && next <= r[1] {
-				*known, covered = min(r[1], upto), true
-				break
-			}
+		next, end, covered := *known+1, upto, false
+		for _, r := range answered {
 			if r[0] > next {
 				end = min(end, r[0]-1)
 				break
 			}
+			if r[1] >= next {
+				*known, covered = min(r[1], upto), true
+				break
+			}
 		}
-		if covered {
-			continue
+		if !covered {
+			missing = append(missing, wire.Range{next, end})
+			*known = end
 		}
-		missing = append(missing, wire.Range{next, end})
-		*known = end
 	}
 	return missing
 }
 
-func (p *put) lostRanges(k streamKey, acked uint64) ([]wire.Range, error) {
-	rows, err := p.tx.QueryContext(p.ctx, `SELECT from_seq, to_seq FROM lost WHERE site=? AND kiosk_id=? AND stream_id=? AND to_seq>? ORDER BY from_seq, to_seq`,
+func (p *put) answered(k streamKey, acked uint64) ([]wire.Range, error) {
+	rows, err := p.tx.QueryContext(p.ctx, `SELECT from_seq, to_seq FROM answered WHERE site=? AND kiosk_id=? AND stream_id=? AND to_seq>? ORDER BY from_seq, to_seq`,
 		k.addr.Site, k.addr.Kiosk, k.id, acked)
 	if err != nil {
 		return nil, err

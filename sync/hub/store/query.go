@@ -59,7 +59,9 @@ func (s *Store) events(ctx context.Context, query string, args ...any) ([]Event,
 
 // Acks returns where a kiosk's newest streams stand, for a kiosk that has just connected.
 func (s *Store) Acks(ctx context.Context, addr wire.Address) ([]wire.Ack, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT stream_id, acked_seq FROM streams WHERE site=? AND kiosk_id=? ORDER BY last_at DESC LIMIT 4`, addr.Site, addr.Kiosk)
+	rows, err := s.read.QueryContext(ctx, `SELECT s.stream_id, s.acked_seq, coalesce(e.hash, '') FROM streams s
+		LEFT JOIN events e ON e.site = s.site AND e.kiosk_id = s.kiosk_id AND e.stream_id = s.stream_id AND e.seq = s.acked_seq
+		WHERE s.site=? AND s.kiosk_id=? ORDER BY s.last_at DESC LIMIT 4`, addr.Site, addr.Kiosk)
 	if err != nil {
 		return nil, fmt.Errorf("read streams: %w", err)
 	}
@@ -67,7 +69,7 @@ func (s *Store) Acks(ctx context.Context, addr wire.Address) ([]wire.Ack, error)
 	var out []wire.Ack
 	for rows.Next() {
 		var a wire.Ack
-		if err := rows.Scan(&a.StreamID, &a.AckedSeq); err != nil {
+		if err := rows.Scan(&a.StreamID, &a.AckedSeq, &a.AckedHash); err != nil {
 			return nil, fmt.Errorf("read streams: %w", err)
 		}
 		out = append(out, a)
@@ -91,7 +93,7 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	var c Counts
 	err := s.read.QueryRowContext(ctx, `SELECT
 		(SELECT coalesce(max(id), 0) FROM events), (SELECT count(*) FROM kiosks),
-		(SELECT count(*) FROM quarantine), (SELECT coalesce(sum(to_seq - from_seq + 1), 0) FROM lost)`).Scan(&c.Events, &c.Kiosks, &c.Quarantined, &c.Lost)
+		(SELECT count(*) FROM quarantine), (SELECT coalesce(sum(to_seq - from_seq + 1), 0) FROM answered WHERE kind = 'lost')`).Scan(&c.Events, &c.Kiosks, &c.Quarantined, &c.Lost)
 	if err != nil {
 		return Counts{}, fmt.Errorf("count: %w", err)
 	}

@@ -17,7 +17,8 @@ CREATE TABLE events (
     prev_hash    TEXT    NOT NULL,
     hash         TEXT    NOT NULL, -- SHA-256 of the canonical envelope
     received_at  TEXT    NOT NULL, -- by the hub's clock
-    UNIQUE (site, kiosk_id, stream_id, seq)
+    UNIQUE (site, kiosk_id, stream_id, seq),
+    UNIQUE (site, kiosk_id, event_id)
 );
 
 -- One row for each numbering a kiosk has used: everything up to acked_seq is here (or known to be lost).
@@ -32,15 +33,17 @@ CREATE TABLE streams (
     PRIMARY KEY (site, kiosk_id, stream_id)
 );
 
--- Ranges that a kiosk has told are gone from its store: they count as answered.
-CREATE TABLE lost (
+-- Numbers that count as received without an event of their own: the kiosk has told that the events are gone from its
+-- store, or the event is here already under another number.
+CREATE TABLE answered (
     site      TEXT    NOT NULL,
     kiosk_id  TEXT    NOT NULL,
     stream_id TEXT    NOT NULL,
     from_seq  INTEGER NOT NULL,
     to_seq    INTEGER NOT NULL,
+    kind      TEXT    NOT NULL CHECK (kind IN ('lost', 'duplicate')),
     reason    TEXT    NOT NULL,
-    told_at   TEXT    NOT NULL,
+    at        TEXT    NOT NULL,
     PRIMARY KEY (site, kiosk_id, stream_id, from_seq, to_seq)
 );
 
@@ -76,6 +79,6 @@ CREATE TABLE kiosks (
 -- +goose Down
 DROP TABLE kiosks;
 DROP TABLE quarantine;
-DROP TABLE lost;
+DROP TABLE answered;
 DROP TABLE streams;
 DROP TABLE events;
