@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,16 +11,28 @@ import (
 // generic are English stems that ask without saying for what: they are left out of the focus.
 var generic = stemSet("tell know show explain describe say give information info detail fact thing something anything exhibit exhibition " +
 	"artwork work piece object picture image gallery museum interesting special important kind type sort look like see want " +
-	"mean understand let learn hear story happen get go help need visit visitor here now today")
+	"understand let learn hear story happen get go help need visitor here now today take bring put keep come try start " +
+	"possible allow able different call whole main leave occur appear exist really")
+
+// genericWords are generic only in this form: a painting is a thing to ask about, to paint is what to ask.
+var genericWords = wordSet("painting paintings use uses used using")
 
 // genericHan are their Chinese counterparts.
 var genericHan = strings.Fields("作品 展品 展览 图案馆 美术馆 博物馆 展馆 信息 内容 东西 事情 特点 特别 有趣 有意思 故事 解释 说明 详细 了解 看到 看看 " +
 	"图片 画面 这件 今天 现在 帮忙 图画 怎么回事 情况 方面 意义 件事")
 
 // pointing are words by which a question points at the exhibit in hand or the one last spoken of.
-var pointing = wordSet("it its it's this that these those they them their he she his her him there")
+var pointing = wordSet("it its it's this that these those they them their he she his her him there such")
 
 var pointingHan = strings.Fields("它 这 那 他 她 此")
+
+// pointsAtWork matches words that can mean the exhibit in hand only, where "it" may mean the house too.
+var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern)s?\b|` +
+	`[这那此](一)?(幅|件|张|个(作品|展品|图案|东西))|[这那]画`)
+
+// asksNow matches words that bind a question to the present day.
+var asksNow = regexp.MustCompile(`\b(today|tonight|tomorrow|yesterday|now|right now|currently|this (week|weekend|morning|afternoon|evening|month|year)|next (week|month|year)|latest)\b|` +
+	`今天|今日|今晚|明天|昨天|现在|目前|本周|这周|周末|这个月|下周|下个月|今年|明年|最新`)
 
 func stemSet(s string) map[string]bool {
 	m := make(map[string]bool)
@@ -40,83 +53,118 @@ func wordSet(s string) map[string]bool {
 // analyse takes a question apart. inHand is the exhibit in hand, "" for none.
 func (s *shelf) analyse(text, language, inHand string) question {
 	q := question{text: text, language: language, kind: kindOf(text)}
-	latin := words.LatinWords(text)
-	chunks := words.HanChunks(text)
-
+	plain, asked := takePhrases(words.Fold(text))
 	var stems []string
-	for _, w := range latin {
-		if !words.IsStop(w) {
+	for _, w := range words.LatinWords(plain) {
+		if !words.IsStop(w) && !genericWords[w] {
 			stems = append(stems, words.Stem(w))
 		}
 	}
-	q.about, stems, chunks = s.takeNames(stems, chunks)
-	q.named = len(q.about) > 0
-	q.focus = s.latinUnits(stems, q)
+	about, stems, chunks := s.takeNames(stems, words.HanChunks(plain))
+	for _, n := range asked {
+		q.focus = append(q.focus, s.newUnit(unit{text: n.id, notion: n}, language))
+	}
+	q.focus = append(q.focus, s.latinUnits(stems, q)...)
 	for _, c := range chunks {
 		q.focus = append(q.focus, s.hanUnits(c, q)...)
 	}
 	q.focus = dropRepeats(q.focus)
-	for _, u := range q.focus {
-		if u.notion != nil {
-			q.domains = append(q.domains, u.notion.domains...)
-		}
-	}
-	if len(q.about) == 0 && inHand != "" && len(q.domains) == 0 && (len(q.focus) == 0 || points(text)) {
+	q.house = slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.house })
+	q.about, q.named = about, len(about) > 0
+	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(words.Fold(text)), points(text), asksNow.MatchString(words.Fold(text)))
+	if !q.named && inHand != "" && slices.Contains(q.scopes, scopeAbout) {
 		q.about = []string{inHand}
 	}
 	return q
 }
 
+// scopes decides where an answer may come from, in the order to try. A question that names or points at an exhibit is
+// never answered from another one: a right sentence about the wrong thing is a wrong answer. What is asked of today
+// (the weather, the news) is never answered from what is told of the exhibits.
+func scopes(q question, inHand string, atWork, points, now bool) []scope {
+	switch {
+	case q.named, atWork && inHand != "":
+		return []scope{scopeAbout}
+	case atWork: // this painting: which?
+		return nil
+	case q.house && inHand != "" && points:
+		return []scope{scopeHouse, scopeAbout}
+	case q.house && now:
+		return []scope{scopeHouse}
+	case q.house && inHand != "":
+		return []scope{scopeHouse, scopeAbout, scopeAll}
+	case q.house:
+		return []scope{scopeHouse, scopeAll}
+	case inHand != "" && (points || len(q.focus) == 0):
+		return []scope{scopeAbout}
+	case now && inHand != "":
+		return []scope{scopeAbout, scopeHouse}
+	case now:
+		return []scope{scopeHouse}
+	case inHand != "":
+		return []scope{scopeAbout, scopeAll}
+	}
+	return []scope{scopeAll}
+}
+
 // takeNames finds the exhibits named in a question and removes their names from what is left of it.
 func (s *shelf) takeNames(stems, chunks []string) (about, restStems, restChunks []string) {
 	restStems, restChunks = stems, chunks
-	named := s.named(stems, chunks)
-	for _, n := range named {
+	for _, n := range s.named(stems, chunks) {
 		if !slices.Contains(about, n.exhibit) {
 			about = append(about, n.exhibit)
 		}
-		restStems = slices.DeleteFunc(slices.Clone(restStems), func(w string) bool { return slices.Contains(n.stems, w) })
+		if at := indexRun(restStems, n.stems); n.han == "" && at >= 0 {
+			restStems = slices.Concat(restStems[:at], restStems[at+len(n.stems):])
+		}
 		if n.han != "" {
-			var cut []string
-			for _, c := range restChunks {
-				for part := range strings.SplitSeq(c, n.han) {
-					if part != "" {
-						cut = append(cut, part)
-					}
-				}
-			}
-			restChunks = cut
+			restChunks = cutOut(restChunks, n.han)
 		}
 	}
 	return about, restStems, restChunks
 }
 
-// named returns the titles that stand in the question whole. A title inside a longer one that stands there too
+func cutOut(chunks []string, name string) []string {
+	var out []string
+	for _, c := range chunks {
+		for part := range strings.SplitSeq(c, name) {
+			if part != "" {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+// indexRun returns where part stands in all as an unbroken run, else -1.
+func indexRun(all, part []string) int {
+	if len(part) == 0 {
+		return -1
+	}
+	for i := 0; i+len(part) <= len(all); i++ {
+		if slices.Equal(all[i:i+len(part)], part) {
+			return i
+		}
+	}
+	return -1
+}
+
+// named returns the titles that stand whole in the question. A title inside a longer one that stands there too
 // (Dragon in Dragon Curve) is not named.
 func (s *shelf) named(stems, chunks []string) []name {
 	var out []name
 	for _, n := range s.names {
-		hanHit := n.han != "" && len([]rune(n.han)) >= 2 && slices.ContainsFunc(chunks, func(c string) bool { return strings.Contains(c, n.han) })
-		latinHit := len(n.stems) > 0 && n.han == "" && containsAll(stems, n.stems)
-		if hanHit || latinHit {
+		if n.han == "" && indexRun(stems, n.stems) >= 0 ||
+			len([]rune(n.han)) >= 2 && slices.ContainsFunc(chunks, func(c string) bool { return strings.Contains(c, n.han) }) {
 			out = append(out, n)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(out), func(n name) bool {
 		return slices.ContainsFunc(out, func(m name) bool {
 			return m.exhibit != n.exhibit && (n.han != "" && m.han != n.han && strings.Contains(m.han, n.han) ||
-				n.han == "" && len(m.stems) > len(n.stems) && containsAll(m.stems, n.stems))
+				n.han == "" && len(m.stems) > len(n.stems) && indexRun(m.stems, n.stems) >= 0)
 		})
 	})
-}
-
-func containsAll(all, part []string) bool {
-	for _, p := range part {
-		if !slices.Contains(all, p) {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *shelf) latinUnits(stems []string, q question) []unit {
@@ -125,13 +173,7 @@ func (s *shelf) latinUnits(stems []string, q question) []unit {
 		if generic[stem] || q.kind == kindWhere && stem == "find" {
 			continue
 		}
-		u := unit{text: stem, stems: s.vocabulary.Variants(stem), notion: notionOfStem(stem)}
-		if u.notion != nil {
-			u.stems = append(u.stems, u.notion.stems...)
-			u.han = u.notion.han
-		}
-		u.weight = s.weight(u, q.language)
-		out = append(out, u)
+		out = append(out, s.newUnit(unit{text: stem, stems: append(s.vocabulary.Variants(stem), stem), notion: notionOfStem(stem)}, q.language))
 	}
 	return out
 }
@@ -152,30 +194,47 @@ func (s *shelf) hanPartUnits(part string, q question) []unit {
 		return nil
 	}
 	if n, word, at := notionIn(part); n != nil {
-		u := unit{text: word, han: n.han, stems: n.stems, notion: n}
-		u.weight = s.weight(u, q.language)
+		u := s.newUnit(unit{text: word, notion: n}, q.language)
 		out := append(s.hanPartUnits(part[:at], q), u)
 		return append(out, s.hanPartUnits(part[at+len(word):], q)...)
 	}
 	var out []unit
 	for _, b := range s.vocabulary.Segment(part) {
-		u := unit{text: b, han: []string{b}}
-		u.weight = s.weight(u, q.language)
-		out = append(out, u)
+		out = append(out, s.newUnit(unit{text: b, han: []string{b}}, q.language))
 	}
 	return out
 }
 
-// weight is the idf of the unit's commonest form; a unit that no text has weighs most.
-func (s *shelf) weight(u unit, language string) float64 {
+// topicShare is what is left of the weight of a word that names a topic (in a title, a maker's name): what is asked
+// about the topic has to be found, not the topic alone.
+const topicShare = 0.35
+
+// singleShare is what is left of the weight of a single Chinese character: half a word mostly.
+const singleShare = 0.5
+
+// newUnit completes a unit by the forms of its notion and its weight: the idf of its commonest form, so that what no
+// text has weighs most.
+func (s *shelf) newUnit(u unit, language string) unit {
+	if u.notion != nil {
+		u.stems = append(u.stems, u.notion.stems...)
+		u.han = append(u.han, u.notion.han...)
+		u.near = notionByID(near[u.notion.id])
+	}
 	df := 0
 	for _, stem := range u.stems {
 		df = max(df, s.vocabulary.Stem(stem))
 	}
 	for _, h := range u.han {
-		df = max(df, s.vocabulary.Bigram(h))
+		df = max(df, s.vocabulary.Han(h))
 	}
-	return s.vocabulary.IDF(language, df)
+	u.weight = s.vocabulary.IDF(language, df)
+	if len(u.stems) == 0 && len(u.han) == 1 && len([]rune(u.han[0])) == 1 {
+		u.weight *= singleShare
+	}
+	if u.notion == nil && s.topics.has(u) {
+		u.weight *= topicShare
+	}
+	return u
 }
 
 func dropRepeats(units []unit) []unit {
@@ -236,6 +295,8 @@ var kindWords = []struct {
 	{kindWho, []string{"who", "whom", "whose", "by whom"}, []string{"谁", "哪位", "什么人", "何人", "哪个人", "作者"}},
 	{kindWhere, []string{"where", "which hall", "which room", "which floor", "which country"},
 		[]string{"哪里", "哪儿", "何处", "在哪", "哪个厅", "哪个展厅", "几楼", "哪个国家", "什么地方"}},
+	{kindDefine, []string{"what is a", "what is an", "what is the", "what are", "what s a", "what s the", "what does", "define", "definition"},
+		[]string{"什么是", "是什么", "什么叫", "是啥", "什么意思", "指什么"}},
 	{kindHow, []string{"how"}, []string{"怎么", "怎样", "如何"}},
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"docent/agent/internal/words"
 	"docent/localindex/gallery"
@@ -11,54 +12,58 @@ import (
 // How much it counts where a word of the question stands.
 const (
 	inSentence = 1.0
-	inHeading  = 0.8
+	inHeading  = 0.8 // of the sentence's section
+	inKeywords = 0.7 // of its section or exhibit
 	inPassage  = 0.5
 	synonym    = 0.85 // factor where only another word of the same notion stands there
+	nearNotion = 0.70 // factor where only a word of a near notion stands there
 )
 
 // Bonuses on a sentence's score, which without them is its coverage, 0…1.
 const (
-	bonusFits      = 0.25 // it has what the kind of question wants: a name, a date, a number
-	bonusInHand    = 0.15
+	bonusFits      = 0.25 // it has what the kind of question wants: a name, a date, a number, a place
+	bonusBeside    = 0.10 // times how much of the question it has close to that
+	bonusDensity   = 0.30 // times the share of its words that the question has
+	bonusInHand    = 0.10
 	bonusRelevance = 0.10 // times the search's relevance, 0…1
-	bonusExact     = 0.05
-	bonusFirst     = 0.05 // it opens its section
-	bonusDomain    = 0.20 // its text is of the kind the question's notions belong to
+	bonusHeading   = 0.20 // times the share of the question that its heading has too
+	bonusFirst     = 0.03 // it opens its section
 	malusLevel     = 0.15 // its section is written for others
+	malusFacts     = 0.15 // it is of the catalogue facts, and the question does not ask for such
 )
 
 // minCoverage is the share of what a question asks, by weight, that the best sentence must cover with its heading and
 // passage. Below it the gallery has nothing on the question.
 const minCoverage = 0.6
 
+// minFarCoverage is that share where a question asked before an exhibit can only be answered from elsewhere.
+const minFarCoverage = 0.8
+
 // Limits of an answer put together from sentences.
 const (
-	maxSentences   = 4
-	minShareOfBest = 0.62 // a further sentence scores at least this share of the best
-	minFurther     = 0.45 // and covers at least this much
+	maxSentences   = 3    // chosen for themselves; what they lean on comes on top
+	maxTogether    = 5    // in the whole answer
+	minShareOfBest = 0.80 // a further sentence scores at least this share of the best
+	minOwnShare    = 0.6  // and has itself at least this share of the best one's words of the question
 )
 
-// score scores every sentence of the passages, best first.
-func (s *shelf) score(q question, passages []*passage, inHand string, level gallery.Level) []*candidate {
+// score scores the sentences of the passages in a scope, best first.
+func (s *shelf) score(q question, in scope, passages []*passage, inHand string, level gallery.Level) []*candidate {
 	var out []*candidate
-	total := q.weight()
 	for _, p := range passages {
-		if !s.belongs(q, p) {
+		if !s.belongs(q, in, p) {
 			continue
 		}
 		sentences := make([]*candidate, len(p.sentences))
-		for i, text := range p.sentences {
-			c := &candidate{text: text, terms: words.Extract(text), passage: p, index: i, coverage: 1}
-			if total > 0 {
-				c.coverage = covered(q, c) / total
-			}
-			sentences[i] = c
+		for i, s := range p.sentences {
+			sentences[i] = newCandidate(q, p, s)
+		}
+		for _, c := range sentences {
+			c.fitsItself = s.fits(q, c)
 		}
 		for i, c := range sentences {
-			own := fits(q, c.text, c.terms)
-			c.fits = own || i > 0 && fits(q, sentences[i-1].text, sentences[i-1].terms) ||
-				i+1 < len(sentences) && fits(q, sentences[i+1].text, sentences[i+1].terms)
-			c.score = c.coverage + bonuses(q, c, own, inHand, level)
+			c.fits = c.fitsItself || i > 0 && sentences[i-1].fitsItself || i+1 < len(sentences) && sentences[i+1].fitsItself
+			c.score = c.coverage + bonuses(q, c, inHand, level)
 		}
 		out = append(out, sentences...)
 	}
@@ -66,79 +71,100 @@ func (s *shelf) score(q question, passages []*passage, inHand string, level gall
 	return out
 }
 
-// belongs reports whether a passage may speak about what the question is about: it is of that exhibit, or names it.
-func (s *shelf) belongs(q question, p *passage) bool {
-	if len(q.about) == 0 || slices.Contains(q.about, p.section.Exhibit) {
-		return true
+func newCandidate(q question, p *passage, s sentence) *candidate {
+	c := &candidate{sentence: s, passage: p, coverage: 1, own: 1}
+	if total := q.weight(); total > 0 {
+		c.coverage, c.own = covered(q, c)
+		c.coverage /= total
+		c.own /= total
 	}
-	for _, n := range s.names {
-		if slices.Contains(q.about, n.exhibit) && n.in(p.terms) {
-			return true
-		}
-	}
-	return false
+	return c
 }
 
-// in reports whether a text has the whole title.
+// belongs reports whether a passage is in the scope.
+func (s *shelf) belongs(q question, in scope, p *passage) bool {
+	switch in {
+	case scopeHouse:
+		return p.section.Exhibit == ""
+	case scopeAbout:
+		return slices.Contains(q.about, p.section.Exhibit) || slices.ContainsFunc(s.names, func(n name) bool {
+			return slices.Contains(q.about, n.exhibit) && n.in(p.terms)
+		})
+	}
+	return true
+}
+
+// in reports whether a text has the title.
 func (n name) in(t words.Terms) bool {
 	if n.han != "" {
-		return unit{han: []string{n.han}}.in(t)
+		return strings.Contains(t.Han, n.han)
 	}
-	for _, stem := range n.stems {
-		if t.Stems[stem] == 0 {
-			return false
-		}
-	}
-	return len(n.stems) > 0
+	return indexRun(t.Latin, n.stems) >= 0
 }
 
-// covered is the weight of what is asked that a sentence has, itself or by where it stands.
-func covered(q question, c *candidate) float64 {
-	sum := 0.0
+// covered is the weight of what is asked that a sentence has: by itself or by where it stands, and by itself alone.
+func covered(q question, c *candidate) (sum, own float64) {
 	for _, u := range q.focus {
-		share := 0.0
-		switch {
-		case u.in(c.terms):
-			share = inSentence
-		case u.in(c.passage.heading):
-			share = inHeading
-		case u.in(c.passage.terms):
-			share = inPassage
-		}
-		if u.notion != nil && !u.exactly().in(c.terms) {
-			share *= synonym
-		}
+		here := u.degree(c.terms)
+		share := max(inSentence*here, inHeading*u.degree(c.passage.title), inKeywords*u.degree(c.passage.keywords), inPassage*u.degree(c.passage.terms))
 		sum += share * u.weight
+		own += inSentence * here * u.weight
 	}
-	return sum
+	return sum, own
 }
 
-// exactly is the unit with only the word as it was asked.
-func (u unit) exactly() unit {
-	return unit{stems: []string{u.text}, han: []string{u.text}}
+// degree is how well a text has a unit: 1 for its word, less for another word of its notion, still less for one of a
+// near notion, 0 for none.
+func (u unit) degree(t words.Terms) float64 {
+	switch {
+	case u.in(t):
+		if u.notion == nil || (unit{stems: []string{u.text}, han: []string{u.text}}).in(t) {
+			return 1
+		}
+		return synonym
+	case u.near != nil && (unit{stems: u.near.stems, han: u.near.han}).in(t):
+		return nearNotion
+	}
+	return 0
 }
 
-func bonuses(q question, c *candidate, fits bool, inHand string, level gallery.Level) float64 {
-	sum := bonusRelevance * c.passage.relevance
-	if fits && q.kind != kindWhat && q.kind != kindHow {
-		sum += bonusFits
+func bonuses(q question, c *candidate, inHand string, level gallery.Level) float64 {
+	sum := bonusRelevance*c.passage.relevance + bonusDensity*density(q, c)
+	if q.kind != kindWhat && q.kind != kindHow && c.fitsItself {
+		sum += bonusFits + bonusBeside*beside(q, c.text)
 	}
 	if inHand != "" && c.passage.section.Exhibit == inHand {
 		sum += bonusInHand
 	}
-	if c.passage.exact {
-		sum += bonusExact
-	}
 	if c.index == 0 && c.passage.order <= 1 {
 		sum += bonusFirst
 	}
-	if slices.Contains(q.domains, c.passage.section.Domain) {
-		sum += bonusDomain
+	if total := q.weight(); total > 0 {
+		sum += bonusHeading * q.weightIn(c.passage.title) / total
+	}
+	if c.passage.facts() && !q.asksFacts() {
+		sum -= malusFacts
 	}
 	if !suits(c.passage.section.Level, level) {
 		sum -= malusLevel
 	}
 	return sum
+}
+
+// density is the share of a sentence's words that the question asks for: a short sentence to the point is better than
+// a long one that has the words among many.
+func density(q question, c *candidate) float64 {
+	n := len(c.terms.Latin) + len([]rune(c.terms.Han))/2
+	if n == 0 {
+		return 0
+	}
+	has := 0
+	for _, u := range q.focus {
+		if u.in(c.terms) {
+			has++
+		}
+	}
+	return min(1, float64(has)/float64(n))
 }
 
 // suits reports whether a section's level is right for a visitor's.
@@ -150,48 +176,77 @@ func suits(section, visitor gallery.Level) bool {
 }
 
 // answerable reports whether the candidates, best first, answer the question: the best covers enough of what is
-// asked, and where a name, a date or a number is asked for, there is one.
-func answerable(q question, candidates []*candidate) bool {
+// asked, and where a name, a date, a number or a place is asked for, there is one.
+func answerable(q question, in scope, candidates []*candidate) bool {
 	if len(candidates) == 0 || len(q.focus) == 0 && len(q.about) == 0 {
 		return false
 	}
 	best := candidates[0]
-	if best.coverage < minCoverage {
+	if best.coverage < minCoverage || in == scopeAll && len(q.about) > 0 && best.own < minFarCoverage {
 		return false
 	}
-	switch q.kind {
-	case kindWho, kindWhen, kindHowMany:
-		return best.fits
+	return best.fits || !q.kind.strict()
+}
+
+// strict reports whether only a sentence that fits the kind can answer.
+func (k kind) strict() bool {
+	switch k {
+	case kindWho, kindWhen, kindHowMany, kindWhere:
+		return true
 	}
-	return true
+	return false
 }
 
 // choose picks the sentences of an answer from the candidates, best first: no near duplicates, each readable without
 // what it leaves out, and orders them by source, then by where they stand in it.
-func choose(candidates []*candidate) []*candidate {
+func choose(q question, candidates []*candidate) []*candidate {
 	best := candidates[0]
 	var out []*candidate
-	for _, c := range candidates {
-		if len(out) >= maxSentences || c.score < minShareOfBest*best.score {
+	for chosen, i := 0, 0; i < len(candidates) && chosen < maxSentences; i++ {
+		c := candidates[i]
+		if c.score < minShareOfBest*best.score {
 			break
 		}
-		if c.coverage < minFurther && c != best || repeats(c, out) {
+		if c != best && (c.own < minOwnShare*best.own || c.own == 0 || q.kind.strict() && !c.fitsItself) || repeats(c, out) {
 			continue
 		}
-		if before := before(c, candidates); before != nil && startsByPointing(c.text) && !slices.Contains(out, before) {
-			if len(out)+2 > maxSentences+1 {
-				continue
-			}
-			out = append(out, before)
+		if headed(q, best) && !headed(q, c) && c.passage.section.ID != best.passage.section.ID {
+			continue
+		}
+		leans := leansOn(c, candidates, out)
+		if len(out)+len(leans)+1 > maxTogether {
+			continue
+		}
+		out = append(append(out, leans...), c)
+		chosen++
+	}
+	if next := neighbour(best, candidates, 1); len(out) == 1 && next != nil && best.passage.prose() && !repeats(next, out) {
+		out = append(out, next)
+	}
+	return readable(out)
+}
+
+// headed reports whether the heading of a sentence's section has all that is asked: that section is about it, where
+// another one only mentions it.
+func headed(q question, c *candidate) bool {
+	total := q.weight()
+	return total > 0 && q.weightIn(c.passage.title) >= total
+}
+
+// maxLean is how many sentences before it one may lean on.
+const maxLean = 2
+
+// leansOn returns the sentences before c that it cannot be read without, as far as they are not chosen yet.
+func leansOn(c *candidate, all, chosen []*candidate) []*candidate {
+	var out []*candidate
+	for len(out) < maxLean && startsByPointing(c.text) {
+		c = neighbour(c, all, -1)
+		if c == nil || slices.Contains(chosen, c) {
+			break
 		}
 		out = append(out, c)
 	}
-	if len(out) == 1 {
-		if next := after(best, candidates); next != nil && !repeats(next, out) {
-			out = append(out, next)
-		}
-	}
-	return readable(out)
+	return out
 }
 
 // repeats reports whether a sentence says what one of the others says: most of the shorter one's terms stand in the
@@ -220,10 +275,8 @@ func overlap(a, b words.Terms) float64 {
 	return float64(n) / float64(len(as))
 }
 
-func before(c *candidate, all []*candidate) *candidate { return beside(c, all, -1) }
-func after(c *candidate, all []*candidate) *candidate  { return beside(c, all, 1) }
-
-func beside(c *candidate, all []*candidate, step int) *candidate {
+// neighbour returns the sentence step places after c in its passage, nil where there is none.
+func neighbour(c *candidate, all []*candidate, step int) *candidate {
 	for _, o := range all {
 		if o.passage == c.passage && o.index == c.index+step {
 			return o

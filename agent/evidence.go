@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"docent/agent/internal/words"
 	"docent/localindex/gallery"
@@ -13,45 +15,58 @@ import (
 // microseconds and a passage too few an answer.
 const searchLimit = 24
 
-// candidate is one sentence that may become part of an answer.
+// sentence is one sentence of a passage.
+type sentence struct {
+	text  string
+	terms words.Terms
+	index int // in its passage
+}
+
+// candidate is one sentence that may become part of an answer to a question.
 type candidate struct {
-	text     string
-	terms    words.Terms
-	passage  *passage
-	index    int // in its passage
-	score    float64
-	coverage float64 // share of what is asked that it covers, 0…1
-	fits     bool    // it, or a sentence beside it, has what the kind of question wants
+	sentence
+	passage    *passage
+	score      float64
+	coverage   float64 // share of what is asked that it covers, by itself or by where it stands: 0…1
+	own        float64 // share that it covers by itself
+	fitsItself bool    // it has what the kind of question wants
+	fits       bool    // it or a sentence beside it has
 }
 
 // passage is one passage under consideration, with its sentences.
 type passage struct {
 	gallery.Passage
 	section   gallery.Section
-	order     int     // in its section
-	relevance float64 // of the search: 0…1 of its best hit
-	exact     bool
+	order     int         // in its section
+	relevance float64     // of the search at hand: 0…1 of its best hit
 	terms     words.Terms // of the whole passage
-	heading   words.Terms // of the section's heading and path
-	sentences []string
+	title     words.Terms // of the section's heading and path
+	keywords  words.Terms // of the section and its exhibit, with the exhibit's title
+	sentences []sentence
+}
+
+// desk is where the evidence of one turn lies. A passage is taken apart once, whichever searches find it.
+type desk struct {
+	lib    Library
+	inHand string
+	opened map[string]*passage
+}
+
+func newDesk(lib Library, inHand string) *desk {
+	return &desk{lib: lib, inHand: inHand, opened: make(map[string]*passage)}
 }
 
 // gather brings the passages that may answer a question in one language: what the search finds, and all of the
-// exhibits the question is about or that is in hand.
-func gather(ctx context.Context, lib Library, q question, inHand, language string) ([]*passage, error) {
-	text := q.text
-	if !q.named {
-		for _, id := range q.about {
-			if e, ok := lib.Exhibit(id); ok {
-				text += " " + e.Title.In(language)
-			}
-		}
-	}
-	preferred := inHand
+// exhibits the question is about.
+func (d *desk) gather(ctx context.Context, q question, language string) ([]*passage, error) {
+	text, preferred := q.text, d.inHand
 	if len(q.about) > 0 {
 		preferred = q.about[0]
 	}
-	hits, err := lib.Search(ctx, Query{Text: text, Language: language, Exhibit: preferred, Limit: searchLimit})
+	if e, ok := d.lib.Exhibit(preferred); ok && !q.named {
+		text += " " + e.Title.In(language)
+	}
+	hits, err := d.lib.Search(ctx, Query{Text: text, Language: language, Exhibit: preferred, Limit: searchLimit})
 	if err != nil {
 		return nil, fmt.Errorf("search the gallery: %w", err)
 	}
@@ -60,59 +75,61 @@ func gather(ctx context.Context, lib Library, q question, inHand, language strin
 		best = max(best, h.Score)
 	}
 	var out []*passage
-	seen := make(map[string]bool)
-	add := func(p gallery.Passage, s gallery.Section, relevance float64, exact bool) {
-		if seen[p.ID] || s.Language != language {
-			return
+	add := func(p *passage) {
+		if p.section.Language == language && !slices.Contains(out, p) {
+			p.relevance = 0
+			out = append(out, p)
 		}
-		seen[p.ID] = true
-		out = append(out, newPassage(p, s, relevance, exact))
 	}
 	for _, h := range hits {
-		relevance := 0.0
+		p := d.open(h.Passage, h.Section)
+		add(p)
 		if best > 0 {
-			relevance = h.Score / best
+			p.relevance = h.Score / best
 		}
-		add(h.Passage, h.Section, relevance, h.Exact)
 	}
-	for _, id := range withInHand(q.about, inHand) {
-		for _, s := range lib.Sections(id, language) {
+	for _, id := range q.about {
+		for _, s := range d.lib.Sections(id, language) {
 			for _, p := range s.Passages {
-				add(p, s.Section, 0, false)
+				add(d.open(p, s.Section))
 			}
 		}
 	}
 	return out, ctx.Err()
 }
 
-func withInHand(about []string, inHand string) []string {
-	if inHand == "" || slices.Contains(about, inHand) {
-		return about
+// open takes a passage apart.
+func (d *desk) open(p gallery.Passage, s gallery.Section) *passage {
+	if out, ok := d.opened[p.ID]; ok {
+		return out
 	}
-	return append(slices.Clone(about), inHand)
-}
-
-func newPassage(p gallery.Passage, s gallery.Section, relevance float64, exact bool) *passage {
-	out := &passage{Passage: p, section: s, relevance: relevance, exact: exact, sentences: words.Sentences(p.Text)}
-	out.terms = words.Extract(p.Text)
-	heading := s.Heading
-	for _, h := range s.Path {
-		heading += "\n" + h
+	out := &passage{Passage: p, section: s, order: placeOf(p.ID), terms: words.Extract(p.Text)}
+	out.title = words.Extract(lines(append(slices.Clone(s.Path), s.Heading)))
+	keywords := s.Keywords
+	if e, ok := d.lib.Exhibit(s.Exhibit); ok {
+		keywords = slices.Concat(keywords, e.Keywords, []string{e.Title.In(s.Language)})
 	}
-	out.heading = words.Extract(heading)
-	for i := len(p.ID) - 1; i >= 0 && p.ID[i] != '#'; i-- {
-		if p.ID[i] < '0' || p.ID[i] > '9' {
-			break
-		}
-		out.order = order(p.ID[i:])
+	out.keywords = words.Extract(lines(keywords))
+	for i, text := range words.Sentences(p.Text) {
+		out.sentences = append(out.sentences, sentence{text: text, terms: words.Extract(text), index: i})
 	}
+	d.opened[p.ID] = out
 	return out
 }
 
-func order(digits string) int {
-	n := 0
-	for _, d := range digits {
-		n = min(n*10+int(d-'0'), 1<<20)
+func lines(texts []string) string { return strings.Join(texts, "\n") }
+
+// placeOf reads a passage's place in its section from the number its id ends with.
+func placeOf(id string) int {
+	n, err := strconv.Atoi(id[strings.LastIndex(id, "#")+1:])
+	if err != nil {
+		return 0
 	}
 	return n
 }
+
+// facts reports whether the passage tells an exhibit's catalogue facts: a table put into sentences.
+func (p *passage) facts() bool { return strings.HasSuffix(p.section.ID, factsSuffix) }
+
+// prose reports whether its sentences go on from each other; facts and rules stand each for itself.
+func (p *passage) prose() bool { return !p.facts() && p.section.Domain != gallery.DomainVenue }

@@ -18,15 +18,14 @@ const (
 // explain chooses the sentences of an exhibit's explanation in one language: the opening of each section in the order
 // they were written, those of the visitor's level first, longer where there is room. It is empty where the exhibit
 // has no text in the language.
-func explain(lib Library, exhibit, language string, level gallery.Level, share float64) []*candidate {
-	sections := explainSections(lib.Sections(exhibit, language), level)
+func (d *desk) explain(exhibit, language string, level gallery.Level, share float64) []*candidate {
+	sections := explainSections(d.lib.Sections(exhibit, language), level)
 	texts := make([][]*candidate, len(sections))
 	for i, s := range sections {
-		for order, p := range s.Passages {
-			pass := newPassage(p, s.Section, 0, false)
-			pass.order = order
-			for j, text := range pass.sentences {
-				texts[i] = append(texts[i], &candidate{text: text, passage: pass, index: j})
+		for _, p := range s.Passages {
+			opened := d.open(p, s.Section)
+			for _, sentence := range opened.sentences {
+				texts[i] = append(texts[i], &candidate{sentence: sentence, passage: opened})
 			}
 		}
 	}
@@ -39,12 +38,17 @@ func explain(lib Library, exhibit, language string, level gallery.Level, share f
 	return out
 }
 
+// factsSuffix ends the id of the section that tells an exhibit's catalogue facts.
+const factsSuffix = "/facts"
+
 // explainSections puts the sections of the visitor's level first and leaves out those written for others, unless
-// there is nothing else.
+// there is nothing else; the catalogue facts are the last resort.
 func explainSections(all []Section, level gallery.Level) []Section {
-	var own, general, others []Section
+	var own, general, others, facts []Section
 	for _, s := range all {
 		switch {
+		case strings.HasSuffix(s.ID, factsSuffix): // a table put into words
+			facts = append(facts, s)
 		case s.Level != "" && s.Level != gallery.LevelGeneral && s.Level == level:
 			own = append(own, s)
 		case s.Level == "" || s.Level == gallery.LevelGeneral:
@@ -53,10 +57,12 @@ func explainSections(all []Section, level gallery.Level) []Section {
 			others = append(others, s)
 		}
 	}
-	if out := append(own, general...); len(out) > 0 {
-		return out
+	for _, out := range [][]Section{append(own, general...), others} {
+		if len(out) > 0 {
+			return out
+		}
 	}
-	return others
+	return facts
 }
 
 func explainBounds(language string, share float64) (low, high int) {

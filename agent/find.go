@@ -16,43 +16,52 @@ type found struct {
 }
 
 // find answers a turn with the gallery's own sentences.
-func (g *Guide) find(ctx context.Context, lib Library, t Turn, language string) (found, error) {
-	s := g.shelves.of(lib)
+func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (found, error) {
 	if t.Explain {
-		return s.findExplanation(lib, t.Exhibit, language, t.Level, 1), nil
+		return s.findExplanation(d, t.Exhibit, language, t.Level, 1), nil
 	}
 	q := s.analyse(resolve(s, t), language, t.Exhibit)
 	q.text = t.Question
-	if len(q.focus) == 0 && len(q.about) > 0 && (q.kind == kindWhat || q.kind == kindHow) {
-		f := s.findExplanation(lib, q.about[0], language, t.Level, overviewShare)
+	if len(q.focus) == 0 && len(q.about) > 0 && (q.kind == kindWhat || q.kind == kindHow || q.kind == kindDefine) {
+		f := s.findExplanation(d, q.about[0], language, t.Level, overviewShare)
 		f.question = q
 		return f, nil
 	}
 	for _, in := range languagesFrom(language, s.languages) {
-		passages, err := gather(ctx, lib, q, t.Exhibit, in)
+		passages, err := d.gather(ctx, q, in)
 		if err != nil {
 			return found{}, err
 		}
-		ranked := s.score(q, passages, t.Exhibit, t.Level)
-		if !answerable(q, ranked) {
+		ranked := s.rank(q, passages, t.Exhibit, t.Level)
+		if ranked == nil {
 			continue
 		}
-		a := compose(lib, language, choose(ranked))
+		a := compose(d.lib, language, choose(q, ranked))
 		a.introduce(language, in)
 		return found{language: language, question: q, passages: evidence(a, ranked), answer: a}, nil
 	}
 	return found{language: language, question: q, answer: nothing(language, phrasesIn(language).nothing)}, nil
 }
 
+// rank scores the passages in the first of the question's scopes that has an answer; nil where none has.
+func (s *shelf) rank(q question, passages []*passage, inHand string, level gallery.Level) []*candidate {
+	for _, in := range q.scopes {
+		if ranked := s.score(q, in, passages, inHand, level); answerable(q, in, ranked) {
+			return ranked
+		}
+	}
+	return nil
+}
+
 // findExplanation explains an exhibit.
-func (s *shelf) findExplanation(lib Library, exhibit, language string, level gallery.Level, share float64) found {
+func (s *shelf) findExplanation(d *desk, exhibit, language string, level gallery.Level, share float64) found {
 	f := found{language: language, question: question{language: language, about: []string{exhibit}}}
 	for _, in := range languagesFrom(language, s.languages) {
 		if exhibit == "" {
 			break
 		}
-		if picked := explain(lib, exhibit, in, level, share); len(picked) > 0 {
-			f.answer = compose(lib, language, picked)
+		if picked := d.explain(exhibit, in, level, share); len(picked) > 0 {
+			f.answer = compose(d.lib, language, picked)
 			f.answer.introduce(language, in)
 			f.passages = f.answer.passages
 			return f
@@ -91,7 +100,7 @@ const evidenceLimit = 6
 func evidence(a answer, ranked []*candidate) []*passage {
 	out := slices.Clone(a.passages)
 	for _, c := range ranked {
-		if len(out) >= evidenceLimit || c.coverage < minFurther {
+		if len(out) >= evidenceLimit || c.coverage < minCoverage {
 			break
 		}
 		if !slices.Contains(out, c.passage) {

@@ -9,33 +9,65 @@ import (
 )
 
 // fits reports whether a sentence has what the kind of question wants to hear.
-func fits(q question, text string, terms words.Terms) bool {
+func (s *shelf) fits(q question, c *candidate) bool {
 	switch q.kind {
 	case kindWho:
-		return hasName(text)
+		return hasName(c.text) || s.namesPerson(c.terms.Han)
 	case kindWhen:
-		return dates.MatchString(text)
+		return dates.MatchString(c.text)
 	case kindHowMany:
-		return len(words.Numbers(text)) > 0 || endless.MatchString(text)
+		return quantity.MatchString(withoutYears(c.text))
 	case kindWhere:
-		return places.MatchString(text)
+		if len(q.focus) == 0 || q.notion("hall") {
+			return halls.MatchString(c.text)
+		}
+		return places.MatchString(c.text)
+	case kindDefine:
+		return definitions.MatchString(c.text)
 	case kindWhy:
-		return reasons.MatchString(text)
+		return reasons.MatchString(c.text)
 	}
 	return true
 }
 
 var (
-	dates = regexp.MustCompile(`(?i)\b1?\d{3}s?\b|\b20\d\d\b|\bcentur(y|ies)\b|\b\d{1,2}(:\d\d| ?[ap]\.?m\.?\b)|\b(january|february|march|april|june|july|august|september|october|november|december)\b|` +
-		`\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\bB\.?C\.?(E\.?)?\b|世纪|年|月|周[一二三四五六日末]|星期|点|朝|代|时期`)
-	endless = regexp.MustCompile(`(?i)\binfinite(ly)?\b|\bcountless\b|\bunlimited\b|\bfree\b|无穷|无限|无数|免费`)
-	places  = regexp.MustCompile(`(?i)\b(in|at|on|near|beside|behind|opposite|from|next to)\b|[在于]|位于|旁|层|楼|厅|对面`)
-	reasons = regexp.MustCompile(`(?i)\b(because|since|so that|therefore|due to|as a result|reason|to avoid|in order|means that|which is why|that is why|so)\b|因为|由于|因此|所以|为了|原因|以便|从而|于是`)
-	hanName = regexp.MustCompile(`\p{Han}·\p{Han}|\p{Han}{2,}（[A-Z][a-z]+|(数学家|物理学家|化学家|天文学家|植物学家|生物学家|工程师|建筑师|画家|艺术家|工匠|学者|科学家|设计师|作家|诗人|程序员|爵士|教授|先生|女士|皇帝|团队)|由\p{Han}{2,4}(绘|设计|发明|提出|发现|创)`)
+	dates = regexp.MustCompile(`(?i)\b1\d{3}s?\b|\b20\d\d\b|\b\d{3}s?\b AD|\bcentur(y|ies)\b|\b\d{1,2}(:\d\d| ?[ap]\.?m\.?\b)|\b(january|february|april|june|july|august|september|october|november|december)\b|` +
+		`\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\bB\.?C\.?(E\.?)?\b|\bafternoon|\bmorning|世纪|[0-9一二三四五六七八九十〇零]年|\d月|星期|周[一二三四五六日末]|\d[点:：]|[唐宋元明清汉]代|时期|年代`)
+	quantity = regexp.MustCompile(`(?i)\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|one|single|once|twice|half|infinite(ly)?|countless|endless(ly)?|unlimited|free|uncountably)\b|` +
+		`[一二两三四五六七八九十百千万亿半][个种条次块张件幅层步位人分岁元套级年天秒小百千万]|[百千万亿]|十|无穷|无限|无数|免费`)
+	halls       = regexp.MustCompile(`(?i)\b(hall|room|foyer|floor|entrance|exit|desk|upstairs|downstairs)s?\b|厅|室|楼|层|入口|出口|售票处`)
+	places      = regexp.MustCompile(`(?i)\b(in|at|on|near|beside|behind|opposite|next to|off|from)\b|[在于]|旁|侧|角|层|楼|厅|对面|从|所有`)
+	reasons     = regexp.MustCompile(`(?i)\b(because|since|so that|therefore|due to|as a result|reason|avoid|in order|means that|which is why|that is why|so|thus|hence|cannot|explain\w*)\b|因为|由于|因此|所以|为了|原因|以便|从而|于是|就能|才能|才会|解释`)
+	definitions = regexp.MustCompile(`(?i)\b(is|are|was|were) (an?|the name)\b|\bcalled\b|\bknown as\b|\bmeans?\b|\bcoined\b|\bnamed?\b|叫作|叫做|称为|又称|是一|的名字|意思|意为|指的是`)
+	year        = regexp.MustCompile(`\b(1\d{3}|20\d\d)s?\b(\s*年)?|(1\d{3}|20\d\d)\s*年`)
+	hanName     = regexp.MustCompile(`\p{Han}·\p{Han}|(学家|画家|作家|园家|曲家|术家|发明家|思想家|工程师|建筑师|工匠|学者|设计师|诗人|教师|程序员|爵士|教授|先生|女士|皇帝|修士|神父)|由\p{Han}{2,4}(绘|设计|发明|提出|发现|创)`)
 )
 
-// hasName reports whether a sentence names a person or group: two capitalised words in a row, or one that does not
-// open the sentence; in Chinese a name with a middle dot, a Latin name in brackets, or a profession.
+// withoutYears takes out what looks like a year: it is no number of things.
+func withoutYears(text string) string { return year.ReplaceAllString(text, "") }
+
+// besideWindow is how many characters may lie between a number and what it counts: "Four simple rules", 四条简单的规则.
+const besideWindow = 24
+
+// beside is the share of what is asked, by weight, that a sentence has close behind a number. It is 0 for questions
+// that do not ask how many.
+func beside(q question, text string) float64 {
+	total := q.weight()
+	if q.kind != kindHowMany || total == 0 {
+		return 0
+	}
+	text = withoutYears(text)
+	best := 0.0
+	for _, at := range quantity.FindAllStringIndex(text, -1) {
+		rs := []rune(text[at[0]:])
+		near := words.Extract(string(rs[:min(len(rs), besideWindow)]))
+		best = max(best, q.weightIn(near)/total)
+	}
+	return best
+}
+
+// hasName reports whether a sentence names a person or group: a capitalised word that does not open the sentence or
+// follow a colon; in Chinese a name with a middle dot, or a profession.
 func hasName(text string) bool {
 	if hanName.MatchString(text) {
 		return true
@@ -44,18 +76,29 @@ func hasName(text string) bool {
 	for i, f := range fields {
 		f = strings.TrimLeft(f, "(\"'“‘")
 		rs := []rune(f)
-		if len(rs) < 2 || !unicode.IsUpper(rs[0]) || !unicode.IsLower(rs[1]) && rs[1] != '.' {
+		if i == 0 || strings.HasSuffix(fields[i-1], ":") || len(rs) < 2 || !unicode.IsUpper(rs[0]) || !unicode.IsLower(rs[1]) {
 			continue
 		}
-		if i > 0 && !words.IsStop(strings.ToLower(strings.Trim(f, ".,;:!?)"))) {
+		word := strings.ToLower(strings.Trim(f, ".,;:!?)"))
+		if !words.IsStop(word) && len(words.Calendar(word)) == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-var pointingStart = regexp.MustCompile(`(?i)^(it|its|they|their|them|he|she|his|her|this|these|those|that|such|both|however|but|and|so|then|therefore|instead|also|yet|for this reason|as a result)\b|` +
-	`^(它|他|她|这|那|其|此|因此|所以|但|然而|不过|于是|而且|而|并且|同时|另外|此外|后来|两者|前者|后者|也)`)
+// namesPerson reports whether a Chinese text has the name of a person the gallery's texts write with a middle dot.
+func (s *shelf) namesPerson(han string) bool {
+	for _, p := range s.people {
+		if strings.Contains(han, p) {
+			return true
+		}
+	}
+	return false
+}
+
+var pointingStart = regexp.MustCompile(`(?i)^(it|its|they|their|them|he|she|his|her|this|these|those|that|such|both|however|but|and|so|then|therefore|instead|also|yet|soon|later|for this reason|as a result|a year later|another)\b|` +
+	`^(它|他|她|这|那|其|此|因此|所以|但|然而|不过|于是|而且|而|并且|同时|另外|此外|后来|两者|前者|后者|也|随后|不久|一年后)`)
 
 // startsByPointing reports whether a sentence leans on the one before it.
 func startsByPointing(text string) bool { return pointingStart.MatchString(text) }

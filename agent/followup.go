@@ -11,13 +11,12 @@ const maxFollowUps = 3
 
 // followUps suggests questions that the gallery can answer, and that this turn has not answered yet: natural ones
 // about the exhibit, its sections that were not cited, a related exhibit, the house. Every one is tried first.
-func (g *Guide) followUps(ctx context.Context, lib Library, t Turn, f found) []string {
-	s := g.shelves.of(lib)
+func (s *shelf) followUps(ctx context.Context, d *desk, t Turn, f found) []string {
 	exhibit := t.Exhibit
 	if len(f.question.about) > 0 {
 		exhibit = f.question.about[0]
 	}
-	tried := newTrial(s, lib, f, exhibit)
+	tried := newTrial(s, d, f, exhibit)
 	p := phrasesIn(f.language)
 	var out []string
 	add := func(limit int, text string) {
@@ -29,14 +28,14 @@ func (g *Guide) followUps(ctx context.Context, lib Library, t Turn, f found) []s
 		for _, ask := range p.asks {
 			add(maxFollowUps-1, ask)
 		}
-		for _, sec := range lib.Sections(exhibit, f.language) {
+		for _, sec := range d.lib.Sections(exhibit, f.language) {
 			if suits(sec.Level, t.Level) {
 				add(maxFollowUps-1, fmt.Sprintf(p.more, sec.Heading))
 			}
 		}
-		if e, ok := lib.Exhibit(exhibit); ok {
+		if e, ok := d.lib.Exhibit(exhibit); ok {
 			for _, id := range e.Related {
-				if r, ok := lib.Exhibit(id); ok {
+				if r, ok := d.lib.Exhibit(id); ok {
 					add(maxFollowUps, fmt.Sprintf(p.about, r.Title.In(f.language)))
 				}
 			}
@@ -55,14 +54,14 @@ func asked(t Turn, text string) bool {
 // trial tries questions against the gallery without answering them.
 type trial struct {
 	shelf    *shelf
-	lib      Library
+	desk     *desk
 	language string
 	exhibit  string
 	used     map[string]bool // sentences already said
 }
 
-func newTrial(s *shelf, lib Library, f found, exhibit string) *trial {
-	t := &trial{shelf: s, lib: lib, language: f.language, exhibit: exhibit, used: make(map[string]bool)}
+func newTrial(s *shelf, d *desk, f found, exhibit string) *trial {
+	t := &trial{shelf: s, desk: d, language: f.language, exhibit: exhibit, used: make(map[string]bool)}
 	for _, sentence := range f.answer.said {
 		t.used[sentence] = true
 	}
@@ -75,16 +74,15 @@ func (t *trial) answers(ctx context.Context, text string) bool {
 	q := t.shelf.analyse(text, t.language, t.exhibit)
 	var best *candidate
 	if len(q.focus) == 0 && len(q.about) > 0 {
-		if picked := explain(t.lib, q.about[0], t.language, "", overviewShare); len(picked) > 0 {
+		if picked := t.desk.explain(q.about[0], t.language, "", overviewShare); len(picked) > 0 {
 			best = picked[0]
 		}
 	} else {
-		passages, err := gather(ctx, t.lib, q, t.exhibit, t.language)
+		passages, err := t.desk.gather(ctx, q, t.language)
 		if err != nil {
 			return false // the answer stands; it only has fewer suggestions
 		}
-		ranked := t.shelf.score(q, passages, t.exhibit, "")
-		if answerable(q, ranked) {
+		if ranked := t.shelf.rank(q, passages, t.exhibit, ""); ranked != nil {
 			best = ranked[0]
 		}
 	}

@@ -109,14 +109,15 @@ func (g *Guide) answer(ctx context.Context, lib Library, t Turn, out stream) {
 		language = words.English
 	}
 	out.stage("retrieve")
-	f, err := g.find(ctx, lib, t, language)
+	s, d := g.shelves.of(lib), newDesk(lib, t.Exhibit)
+	f, err := s.find(ctx, d, t, language)
 	if err != nil {
 		g.fail(ctx, out, language, err)
 		return
 	}
 	out.stage("write")
 	done := g.reply(ctx, lib, t, f, out)
-	if suggestions := g.followUps(ctx, lib, t, f); len(suggestions) > 0 {
+	if suggestions := s.followUps(ctx, d, t, f); len(suggestions) > 0 {
 		out.send(Event{Type: EventFollowUps, FollowUps: suggestions})
 	}
 	done.Millis = g.clock().Sub(began).Milliseconds()

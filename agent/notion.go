@@ -1,57 +1,101 @@
 package agent
 
 import (
+	"regexp"
 	"strings"
 
 	"docent/agent/internal/words"
-	"docent/localindex/gallery"
 )
 
 // notion is a thing visitors ask for in many words: "Where are the loos", "洗手间在哪". It joins the words of both
-// languages, so that a question is matched by what it means. Notions of the house belong to domains.
+// languages, so that a question is matched by what it means. Notions of the house are not asked of an exhibit.
 type notion struct {
-	id      string
-	domains []gallery.Domain
-	stems   []string
-	han     []string
+	id    string
+	house bool // it is asked of the house, not of an exhibit
+	stems []string
+	han   []string
 }
-
-var house = []gallery.Domain{gallery.DomainVenue, gallery.DomainService, gallery.DomainEvent}
 
 // notions is the whole list. English words are given in their base form; forms that differ by more than their ending
 // are listed. A word may stand in one notion only.
 var notions = []notion{
-	newNotion("hours", house, "open opening close closing hours", "开放 开门 关门 闭馆 开馆 营业 关闭 打烊 闭门"),
-	newNotion("price", house, "cost price ticket fee admission charge pay free discount concession", "门票 票价 价格 多少钱 收费 免费 费用 买票 优惠 票"),
-	newNotion("toilet", house, "toilet restroom bathroom washroom wc loo lavatory", "洗手间 厕所 卫生间 盥洗室"),
-	newNotion("food", house, "cafe coffee food eat drink restaurant lunch snack tea", "咖啡 餐厅 餐饮 吃饭 吃东西 饮料 饮食 喝水 茶"),
-	newNotion("cloakroom", house, "cloakroom locker bag backpack coat luggage suitcase umbrella", "寄存 存包 衣帽 行李 储物 背包 雨伞 存放"),
-	newNotion("access", house, "wheelchair accessible accessibility disabled step-free lift elevator ramp stroller pram pushchair", "轮椅 无障碍 电梯 坡道 婴儿车 推车 残疾 残障"),
-	newNotion("photography", house, "photograph photography photo camera flash selfie tripod", "拍照 照相 摄影 闪光灯 相机 自拍 拍摄 三脚架"),
-	newNotion("tour", house, "tour guided workshop event programme program talk lecture activity", "导览 工作坊 活动 讲座 参观团 导赏"),
-	newNotion("shop", house, "shop store souvenir gift buy", "商店 纪念品 礼品"),
-	newNotion("address", house, "address located location directions parking park bus metro subway", "地址 交通 停车 公交 地铁 怎么走"),
-	newNotion("telephone", house, "phone telephone contact", "电话 联系"),
-	newNotion("wifi", house, "wifi wi-fi internet wireless", "无线 网络 上网"),
-	newNotion("make", nil, "make create creator creation design designer draw paint painter artist author maker invent inventor invention discover discovery discoverer find devise construct construction build builder introduce publish publication propose develop developer originate", "制作 创作 作者 画家 设计 设计师 绘制 发明 发现 提出 构造 创造 发表 建造 画的 做的 研究出 引入 首创"),
-	newNotion("name", nil, "name call title term meaning mean", "名字 名称 叫做 得名 命名 意思 含义"),
-	newNotion("material", nil, "material medium ink paper canvas wood", "材料 材质 墨 纸 画布 木"),
-	newNotion("size", nil, "size big large tall wide dimension height width", "大小 尺寸 高度 宽度"),
-	newNotion("use", nil, "use usage application apply purpose practical useful", "用途 用处 应用 用来 用于 有什么用 有用"),
-	newNotion("color", nil, "color", "颜色 色彩 上色"),
-	newNotion("nature", nil, "nature natural", "自然 大自然 自然界"),
-	newNotion("example", nil, "example instance", "例子 例如 比如"),
-	newNotion("history", nil, "history historical origin past", "历史 起源 由来 来历"),
+	newNotion("animal", false, "dog pet animal", "狗 犬 宠物 动物"),
+	newNotion("baby", true, "baby infant nappy diaper nursing breastfeed", "宝宝 婴儿 尿布 母婴 哺乳 喂奶"),
+	newNotion("hall", false, "hall room floor", "展厅 厅 楼层 几楼 几层"),
+	newNotion("hours", true, "open opening close closing hours", "开放 开门 关门 闭馆 开馆 营业 关闭 打烊 闭门"),
+	newNotion("price", true, "cost price ticket fee admission charge pay free discount concession", "门票 票价 价格 多少钱 收费 免费 费用 买票 优惠 票"),
+	newNotion("toilet", true, "toilet restroom bathroom washroom wc loo lavatory", "洗手间 厕所 卫生间 盥洗室"),
+	newNotion("food", true, "cafe coffee food eat drink restaurant lunch snack tea", "咖啡 餐厅 餐饮 吃饭 吃东西 饮料 饮食 喝水 茶"),
+	newNotion("cloakroom", true, "cloakroom locker bag backpack coat luggage suitcase umbrella", "寄存 存包 衣帽 行李 储物 背包 雨伞 存放"),
+	newNotion("access", true, "wheelchair accessible accessibility disabled step-free lift elevator ramp stroller pram pushchair", "轮椅 无障碍 电梯 坡道 婴儿车 推车 残疾 残障"),
+	newNotion("photography", true, "photograph photography photo camera flash selfie tripod", "拍照 照相 摄影 闪光灯 相机 自拍 拍摄 三脚架"),
+	newNotion("tour", true, "tour guided workshop event talk lecture activity", "导览 工作坊 活动 讲座 参观团 导赏"),
+	newNotion("shop", true, "shop store souvenir gift buy", "商店 纪念品 礼品"),
+	newNotion("address", true, "address located location directions parking park bus metro subway", "地址 交通 停车 公交 地铁 怎么走"),
+	newNotion("telephone", true, "phone telephone contact", "电话 联系"),
+	newNotion("wifi", true, "wifi wi-fi internet wireless", "无线 网络 上网"),
+	newNotion("make", false, "make create creator creation design designer draw paint painter artist author maker construct construction build builder compute program", "制作 创作 作者 画家 设计 设计师 绘制 构造 创造 建造 画的 画出 画出来 做的 做出 做出来 制成"),
+	newNotion("discover", false, "discover discovery discoverer find finder invent inventor invention devise introduce publish publication propose originate", "发现 发明 提出 发表 首创 引入 研究出 最早 最先"),
+	newNotion("name", false, "name call title term", "名字 名称 叫做 得名 命名 名称"),
+	newNotion("meaning", false, "mean symbol symbolize symbolise symbolic", "意思 含义 寓意 象征 代表 意味 预示"),
+	newNotion("award", false, "win award receive prize", "获得 获奖 得奖 奖"),
+	newNotion("material", false, "material medium ink paper canvas wood", "材料 材质 墨 纸 画布 木"),
+	newNotion("size", false, "size big large tall wide dimension height width", "大小 尺寸 高度 宽度"),
+	newNotion("use", false, "usage application apply purpose practical useful", "用途 用处 应用 用来 用于 有什么用 有用"),
+	newNotion("color", false, "color", "颜色 色彩 上色"),
+	newNotion("nature", false, "nature natural naturally wild", "自然 大自然 自然界"),
+	newNotion("example", false, "example instance", "例子 例如 比如"),
+	newNotion("history", false, "history historical origin past", "历史 起源 由来 来历"),
 }
 
-func newNotion(id string, domains []gallery.Domain, english, chinese string) notion {
-	n := notion{id: id, domains: domains, han: strings.Fields(chinese)}
+func newNotion(id string, house bool, english, chinese string) notion {
+	n := notion{id: id, house: house, han: strings.Fields(chinese)}
 	for w := range strings.FieldsSeq(english) {
 		for _, part := range words.LatinWords(w) {
 			n.stems = append(n.stems, words.Stem(part))
 		}
 	}
 	return n
+}
+
+// near are notions of which one half answers for the other: who found a pattern is who made it known.
+var near = map[string]string{"make": "discover", "discover": "make"}
+
+// phraseNotions are notions asked for in several words, whose parts mean other things.
+var phraseNotions = []struct {
+	words  *regexp.Regexp // on folded text
+	notion string
+}{
+	{regexp.MustCompile(`\bused? (for|in|by)\b|\buses? of\b|\bgood for\b|\bwhat uses?\b|\busing it\b|\buseful\b`), "use"},
+	{regexp.MustCompile(`\bmade (out )?(of|from)\b|\bwhat materials?\b`), "material"},
+	{regexp.MustCompile(`\bhow (big|large|tall|wide|high) (is|are|was)\b|多大`), "size"},
+	{regexp.MustCompile(`\bwhere (is|are) (the |this |your )?(gallery|museum|you)\b|(馆|你们)在哪|怎么(去|到)(你们)?.{0,3}馆`), "address"},
+	{regexp.MustCompile(`\bwhat('s| is) (on|happening)\b|有什么活动`), "tour"},
+	{regexp.MustCompile(`\bstands? for\b`), "meaning"},
+	{regexp.MustCompile(`\b(come|comes|came|get|gets|got) (its|their|the) names?\b|\bnames? comes? from\b|\bcalled (that|so|this|like that)\b|\bnamed after\b`), "name"},
+}
+
+// measures are phrases that ask for a number; the adjective in them is not what the number is of.
+var measures = regexp.MustCompile(`\bhow (long|old|large|big|tall|wide|high|far|many|much|often|deep|heavy)\b`)
+
+// takePhrases takes the notions asked for in several words out of folded text.
+func takePhrases(folded string) (rest string, found []*notion) {
+	for _, p := range phraseNotions {
+		if p.words.MatchString(folded) {
+			folded = p.words.ReplaceAllString(folded, " ")
+			found = append(found, notionByID(p.notion))
+		}
+	}
+	return measures.ReplaceAllString(folded, " "), found
+}
+
+func notionByID(id string) *notion {
+	for i := range notions {
+		if notions[i].id == id {
+			return &notions[i]
+		}
+	}
+	return nil
 }
 
 // notionOfStem returns the notion a stem belongs to.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"docent/agent/internal/words"
-	"docent/localindex/gallery"
 )
 
 // kind is what a question wants to hear about.
@@ -18,6 +17,7 @@ const (
 	kindHowMany kind = "how_many"
 	kindWhy     kind = "why"
 	kindHow     kind = "how"
+	kindDefine  kind = "define" // what a thing is, what a word means
 )
 
 // unit is one thing a question asks for: a word, a pair of Chinese characters, or a notion with its words in both
@@ -26,6 +26,7 @@ type unit struct {
 	text   string   // as asked, for the search and for traces
 	stems  []string // any of these Latin stems
 	han    []string // any of these Chinese strings
+	near   *notion  // one that half answers for it
 	weight float64  // how much it tells: idf over the gallery's texts
 	notion *notion
 }
@@ -50,13 +51,50 @@ type question struct {
 	text     string
 	language string
 	kind     kind
-	// about are the exhibits it is about, because it names them or points at the one in hand; evidence must come
-	// from them. Empty: it is about anything in the gallery.
-	about []string
-	named bool   // about were named in words, not pointed at
-	focus []unit // what it asks, without the names of the exhibits it is about
-	// domains are the kinds of text that its notions belong to; empty means any.
-	domains []gallery.Domain
+	about    []string // the exhibits it names, or the one in hand where it may be about that
+	named    bool     // about were named in words, not pointed at
+	focus    []unit   // what it asks, without the names of the exhibits it is about
+	house    bool     // it asks for something of the house: hours, tickets, toilets
+	scopes   []scope
+}
+
+// scope is where an answer may come from.
+type scope string
+
+const (
+	scopeAbout scope = "about" // the exhibits the question is about, and texts that name them
+	scopeHouse scope = "house" // texts that belong to no exhibit
+	scopeAll   scope = "all"
+)
+
+// weightIn is the weight of what is asked that a text has.
+func (q question) weightIn(t words.Terms) float64 {
+	sum := 0.0
+	for _, u := range q.focus {
+		if u.in(t) {
+			sum += u.weight
+		}
+	}
+	return sum
+}
+
+// asksFacts reports whether the question asks for what a catalogue tells: maker, date, place, materials, size.
+func (q question) asksFacts() bool {
+	switch q.kind {
+	case kindWho, kindWhen, kindWhere:
+		return true
+	}
+	return q.notion("make") || q.notion("material") || q.notion("size") || q.notion("hall")
+}
+
+// notion reports whether the question asks for a notion.
+func (q question) notion(id string) bool {
+	for _, u := range q.focus {
+		if u.notion != nil && u.notion.id == id {
+			return true
+		}
+	}
+	return false
 }
 
 // weight is the sum of the weights of what is asked.

@@ -12,6 +12,8 @@ import (
 type shelf struct {
 	vocabulary *words.Vocabulary
 	names      []name
+	topics     topics
+	people     []string // family names in Chinese texts
 	languages  []string // of its texts
 }
 
@@ -19,17 +21,20 @@ type shelf struct {
 type name struct {
 	exhibit string
 	title   string
-	terms   words.Terms
 	stems   []string // of the title, without function words
 	han     string   // the title's Chinese characters
 }
 
 func newShelf(lib Library) *shelf {
-	s := &shelf{vocabulary: words.NewVocabulary()}
+	s := &shelf{vocabulary: words.NewVocabulary(), topics: topics{stems: make(map[string]bool)}}
 	seen := make(map[string]bool)
 	languages := make(map[string]bool)
+	var chinese []string
 	for _, sec := range lib.Sections("", "") {
-		s.vocabulary.Add(sec.Language, sec.Heading+"\n"+sec.Text)
+		if sec.Language == words.Chinese {
+			chinese = append(chinese, sec.Text)
+		}
+		s.vocabulary.Add(sec.Language, sec.Heading+"\n"+strings.Join(sec.Keywords, "\n")+"\n"+sec.Text)
 		if !languages[sec.Language] {
 			languages[sec.Language] = true
 			s.languages = append(s.languages, sec.Language)
@@ -41,21 +46,55 @@ func newShelf(lib Library) *shelf {
 		if e, ok := lib.Exhibit(sec.Exhibit); ok {
 			for _, title := range e.Title {
 				s.names = append(s.names, newName(e.ID, title))
+				s.topics.add(title)
+			}
+			for _, maker := range e.Maker {
+				s.topics.add(maker)
 			}
 		}
 	}
+	s.people = peopleIn(chinese)
 	return s
 }
 
 func newName(exhibit, title string) name {
-	n := name{exhibit: exhibit, title: title, terms: words.Extract(title)}
+	n := name{exhibit: exhibit, title: title}
 	for _, w := range words.LatinWords(title) {
 		if !words.IsStop(w) {
 			n.stems = append(n.stems, words.Stem(w))
 		}
 	}
-	n.han = strings.ReplaceAll(n.terms.Han, " ", "")
+	n.han = strings.ReplaceAll(words.Extract(title).Han, " ", "")
 	return n
+}
+
+// topics are the words of titles and makers' names.
+type topics struct {
+	stems map[string]bool
+	han   strings.Builder
+}
+
+func (t *topics) add(name string) {
+	terms := words.Extract(name)
+	for _, stem := range terms.Latin {
+		t.stems[stem] = true
+	}
+	t.han.WriteString(terms.Han + " ")
+}
+
+// has reports whether a unit is a word of a title or a maker's name.
+func (t *topics) has(u unit) bool {
+	for _, stem := range u.stems {
+		if t.stems[stem] {
+			return true
+		}
+	}
+	for _, h := range u.han {
+		if strings.Contains(t.han.String(), h) {
+			return true
+		}
+	}
+	return false
 }
 
 // shelves keeps the shelves of the release in use and the one before, which may still be answering.

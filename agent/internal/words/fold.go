@@ -1,6 +1,7 @@
 package words
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -24,8 +25,11 @@ func Fold(s string) string {
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}
-	return norm.NFC.String(b.String())
+	return weekdayWords.ReplaceAllString(norm.NFC.String(b.String()), "星期$1")
 }
+
+// weekdayWords are the other names of 星期一 … 星期日.
+var weekdayWords = regexp.MustCompile(`(?:周|礼拜)([一二三四五六日])`)
 
 // latinWords returns the words of folded text that are not Chinese: runs of letters and digits, without a
 // possessive ending; numbers keep their decimal point and lose their thousands commas.
@@ -88,7 +92,7 @@ func Stem(word string) string {
 
 // irregular maps irregular forms that questions about works and their makers use to their base.
 var irregular = map[string]string{
-	"made": "make", "drew": "draw", "drawn": "draw", "built": "build", "found": "find", "wrote": "write",
+	"made": "make", "got": "get", "gotten": "get", "went": "go", "gone": "go", "brought": "bring", "born": "birth", "drew": "draw", "drawn": "draw", "built": "build", "found": "find", "wrote": "write",
 	"written": "write", "gave": "give", "given": "give", "began": "begin", "begun": "begin", "came": "come",
 	"grew": "grow", "grown": "grow", "knew": "know", "known": "know", "saw": "see", "seen": "see", "took": "take",
 	"taken": "take", "thought": "think", "bought": "buy", "sold": "sell", "held": "hold", "kept": "keep",

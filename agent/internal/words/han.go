@@ -1,6 +1,9 @@
 package words
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // hanRun is one unbroken run of Chinese characters, taken apart at its function words.
 type hanRun struct {
@@ -54,6 +57,9 @@ func splitFunction(run []rune) hanRun {
 
 // functionWordAt returns the length in characters of the longest function word at the start of run, 0 for none.
 func functionWordAt(run []rune) int {
+	if n := demonstrative(run); n > 0 {
+		return n
+	}
 	for n := min(len(run), longestHanFunction); n > 0; n-- {
 		if w := string(run[:n]); hanFunction[w] {
 			return n
@@ -64,10 +70,26 @@ func functionWordAt(run []rune) int {
 	return 0
 }
 
+// demonstrative returns the length of a question or pointing word with its measure word (哪一本, 几条, 这座) at the start
+// of run, 0 for none.
+func demonstrative(run []rune) int {
+	if !strings.ContainsRune("哪几这那某每", run[0]) {
+		return 0
+	}
+	n := 1
+	if n < len(run) && run[n] == '一' {
+		n++
+	}
+	if n < len(run) && strings.ContainsRune("个种条次块张件幅层步本座所棵只场项部首句位名家间类样段片支枝岁年天页", run[n]) {
+		return n + 1
+	}
+	return 0
+}
+
 const longestHanFunction = 4
 
 // hanContent protects words that begin with a function word.
-var hanContent = set("这里", "那里", "是非", "他者", "了解", "的士", "几何", "多边", "多面", "多样")
+var hanContent = set("这里", "那里", "是非", "他者", "了解", "的士", "几何", "多边", "多面", "多样", "多少钱", "怎么走", "怎么去")
 
 // hanFunction are words that carry no content of a question: particles, pronouns, question words, polite forms.
 var hanFunction = set(
@@ -78,14 +100,20 @@ var hanFunction = set(
 	"想知道", "知道", "告诉", "告诉我", "介绍", "介绍一下", "一下", "讲讲", "说说", "讲一讲", "说一说", "谈谈", "讲一下", "说一下",
 	"这个", "那个", "这些", "那些", "这件", "那件", "这幅", "那幅", "这张", "那张", "这座", "这种", "那种", "这是", "那是", "这里", "那里",
 	"一个", "一种", "一些", "一件", "一幅", "关于", "叫做", "叫什么", "因为", "所以", "如果", "以及", "还是", "或者", "而且", "但是", "不过",
-	"有关", "里面", "上面", "其中", "来自", "属于", "应该", "能够", "需要",
+	"一共", "总共", "共有", "多长时间", "多少时间", "多少度", "有关", "里面", "上面", "其中", "来自", "属于", "应该", "能够", "需要",
 )
 
-// hanWeak are characters that are usually function words, but also parts of content words.
+// hanWeak are characters that are usually function words, but also parts of content words (对 in 对称).
 var hanWeak = set(
-	"在", "有", "和", "与", "及", "或", "也", "都", "就", "还", "又", "很", "把", "被", "给", "对", "从", "到", "向", "为", "于", "以",
-	"之", "其", "个", "件", "幅", "种", "位", "会", "能", "要", "想", "不", "几", "何", "多", "由", "用", "来", "去", "上", "下", "里", "中",
-	"最", "更", "才", "所", "让", "使", "得", "着", "过", "没", "叫", "做", "说", "讲", "看", "吧", "该", "每", "各", "并", "而", "但", "则", "如",
+	"在", "有", "和", "与", "及", "或", "也", "都", "就", "还", "又", "很", "把", "被", "给", "对", "从", "到", "向", "于", "个", "件", "幅",
+	"位", "该", "每", "并", "而", "但", "则", "着", "过", "没", "会", "能", "要", "想", "不", "由", "叫",
+)
+
+// hanWeaker are characters that are function words only beside a word the gallery knows; elsewhere they may begin or
+// end one that it does not know (上 in 上海).
+var hanWeaker = set(
+	"上", "下", "里", "中", "多", "用", "来", "去", "为", "以", "之", "其", "所", "最", "更", "才", "让", "使", "得", "做", "说", "讲", "看",
+	"各", "如", "几", "何", "种", "内", "外", "前", "后",
 )
 
 func set(words ...string) map[string]bool {

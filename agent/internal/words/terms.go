@@ -5,6 +5,7 @@ import "strings"
 // Terms is a text made ready for matching: the stems of its Latin words and numbers, and its Chinese characters.
 type Terms struct {
 	Stems map[string]int // stem → how often
+	Latin []string       // the stems in order, without function words
 	Han   string         // the text's Chinese runs, folded, joined by spaces
 }
 
@@ -13,7 +14,11 @@ func Extract(text string) Terms {
 	folded := Fold(text)
 	t := Terms{Stems: make(map[string]int)}
 	for _, w := range latinWords(folded) {
-		t.Stems[Stem(w)]++
+		stem := Stem(w)
+		t.Stems[stem]++
+		if !englishStop[w] {
+			t.Latin = append(t.Latin, stem)
+		}
 	}
 	var b strings.Builder
 	inRun := false

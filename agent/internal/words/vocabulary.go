@@ -11,7 +11,7 @@ import (
 type Vocabulary struct {
 	texts    map[string]int // language → number of texts
 	stems    map[string]int // stem → number of texts
-	bigrams  map[string]int // two Chinese characters → number of texts
+	han      map[string]int // one or two Chinese characters → number of texts
 	chars    map[rune]int   // Chinese character → how often
 	pairs    map[string]int // two Chinese characters → how often
 	prefixes map[string][]string
@@ -20,7 +20,7 @@ type Vocabulary struct {
 // NewVocabulary returns an empty vocabulary.
 func NewVocabulary() *Vocabulary {
 	return &Vocabulary{
-		texts: make(map[string]int), stems: make(map[string]int), bigrams: make(map[string]int),
+		texts: make(map[string]int), stems: make(map[string]int), han: make(map[string]int),
 		chars: make(map[rune]int), pairs: make(map[string]int), prefixes: make(map[string][]string),
 	}
 }
@@ -41,6 +41,7 @@ func (v *Vocabulary) Add(language, text string) {
 		rs := []rune(run)
 		for i, r := range rs {
 			v.chars[r]++
+			seen[string(r)] = true
 			if i+1 < len(rs) {
 				b := string(rs[i : i+2])
 				v.pairs[b]++
@@ -49,15 +50,25 @@ func (v *Vocabulary) Add(language, text string) {
 		}
 	}
 	for b := range seen {
-		v.bigrams[b]++
+		v.han[b]++
 	}
 }
 
 // Stem returns in how many texts a stem stands.
 func (v *Vocabulary) Stem(stem string) int { return v.stems[stem] }
 
-// Bigram returns in how many texts two neighbouring Chinese characters stand.
-func (v *Vocabulary) Bigram(b string) int { return v.bigrams[b] }
+// Han returns in how many texts a Chinese word stands; for words of three characters and more, in how many at most.
+func (v *Vocabulary) Han(word string) int {
+	n := v.han[word]
+	if runeCount(word) > 2 {
+		for i, b := range bigrams(word) {
+			if i == 0 || v.han[b] < n {
+				n = v.han[b]
+			}
+		}
+	}
+	return n
+}
 
 // IDF is the weight of a term that stands in df of the texts of a language: ln(1 + (N − df + ½)/(df + ½)), as in BM25.
 // A term that stands nowhere weighs most.
@@ -106,9 +117,10 @@ func (v *Vocabulary) Cohesion(b string) float64 {
 	return float64(v.pairs[b]) / float64(min(v.chars[rs[0]], v.chars[rs[1]]))
 }
 
-// Segment cuts a chunk of Chinese characters into the units a question is matched by: pairs of characters, without
-// weak function characters (在, 有, 对 …) that hold to neither neighbour, and without pairs that only bridge two
-// words. A pair the gallery does not know stays, because it is what the question may be about.
+// Segment cuts a chunk of Chinese characters into the units a question is matched by: pairs of characters that the
+// gallery knows, without weak function characters (在, 有, 对 …) that hold to neither neighbour and without pairs that
+// only bridge two words. What the gallery does not know stays too, because it is what the question may be about: as a
+// pair, or as a single character where its neighbour belongs to a word the gallery knows.
 func (v *Vocabulary) Segment(chunk string) []string {
 	var out []string
 	for _, part := range v.dropWeak([]rune(chunk)) {
@@ -121,7 +133,7 @@ func (v *Vocabulary) dropWeak(rs []rune) [][]rune {
 	var parts [][]rune
 	start := 0
 	for i, r := range rs {
-		if !hanWeak[string(r)] {
+		if !hanWeak[string(r)] && !(hanWeaker[string(r)] && v.besideWord(rs, i)) {
 			continue
 		}
 		if i > start && v.Cohesion(string(rs[i-1:i+1])) >= minCohesion ||
@@ -139,19 +151,38 @@ func (v *Vocabulary) dropWeak(rs []rune) [][]rune {
 	return parts
 }
 
+// besideWord reports whether a word the gallery knows ends before rs[i] or begins after it.
+func (v *Vocabulary) besideWord(rs []rune, i int) bool {
+	return i >= 2 && v.Cohesion(string(rs[i-2:i])) >= minCohesion ||
+		i+3 <= len(rs) && v.Cohesion(string(rs[i+1:i+3])) >= minCohesion
+}
+
 func (v *Vocabulary) units(rs []rune) []string {
 	if len(rs) == 1 {
 		return []string{string(rs)}
 	}
-	pairs := bigrams(string(rs))
-	var out []string
-	for i, b := range pairs {
-		left := i > 0 && v.Cohesion(pairs[i-1]) > v.Cohesion(b)
-		right := i+1 < len(pairs) && v.Cohesion(pairs[i+1]) > v.Cohesion(b)
-		if left && right && v.Cohesion(b) < minCohesion {
-			continue // a bridge
+	cohesion := func(i int) float64 { // of the pair that begins at i; 0 outside
+		if i < 0 || i+2 > len(rs) {
+			return 0
 		}
-		out = append(out, b)
+		return v.Cohesion(string(rs[i : i+2]))
+	}
+	var out []string
+	for i := 0; i+2 <= len(rs); i++ {
+		own, left, right := cohesion(i), cohesion(i-1), cohesion(i+1)
+		switch {
+		case own < minCohesion && left > own && right > own: // a bridge between two words
+		case own == 0 && left > 0:
+			if i+2 == len(rs) || right == 0 && cohesion(i+2) > 0 {
+				out = append(out, string(rs[i+1])) // what follows a word the gallery knows
+			}
+		case own == 0 && right > 0:
+			if i == 0 {
+				out = append(out, string(rs[i])) // what precedes one
+			}
+		default:
+			out = append(out, string(rs[i:i+2]))
+		}
 	}
 	return out
 }
