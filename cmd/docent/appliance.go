@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/agent"
+	"docent/agent/model"
+	"docent/kiosk"
+	"docent/localindex"
+	"docent/sync/link"
+	"docent/sync/outbox"
+	"docent/ui"
+	"docent/vision"
+	"docent/vision/camera"
+)
+
+// appliance is a kiosk with everything it is made of.
+type appliance struct {
+	kiosk   *kiosk.Kiosk
+	link    *link.Link // nil without a hub
+	closers []func() error
+}
+
+// openAppliance opens all parts of a kiosk. The caller runs it and then closes it.
+func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *appliance, err error) {
+	a := &appliance{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+
+	release, err := localindex.Open(ctx, c.Release)
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, release.Close)
+	recogniser, err := vision.Open(release.PartDir(vision.IndexPart{}.Name()), vision.Options{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, recogniser.Close)
+
+	guide, err := newGuide(c.Model, log)
+	if err != nil {
+		return nil, err
+	}
+	options := kiosk.Options{Config: c, Release: release, Recogniser: recogniser, Guide: guide, Logger: log}
+	if c.Camera.Source != "" {
+		settings := camera.Settings{
+			Width: c.Camera.Width, Height: c.Camera.Height, FrameRate: c.Camera.FrameRate, Dwell: c.Camera.Dwell,
+		}
+		cam := camera.Start(camera.Options{
+			Open:   func() (camera.Source, error) { return camera.Open(c.Camera.Source, settings) },
+			Logger: log,
+		})
+		a.closers = append(a.closers, cam.Close)
+		options.Camera = cam
+	}
+
+	box, err := outbox.Open(filepath.Join(c.DataDir, "outbox"), outbox.Options{Kiosk: c.Kiosk, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, box.Close)
+	options.Events = box
+	if c.Hub.Broker != "" {
+		a.link, err = link.New(link.Options{
+			Broker: c.Hub.Broker, Site: c.Site, Kiosk: c.Kiosk, Outbox: box, Version: version(), Logger: log,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	options.Pages, err = ui.Kiosk()
+	if err != nil {
+		return nil, err
+	}
+	a.kiosk, err = kiosk.New(options)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func newGuide(c kiosk.ModelConfig, log *slog.Logger) (*agent.Guide, error) {
+	o := agent.Options{Logger: log, FirstTokenTimeout: c.FirstTokenTimeout}
+	if c.BaseURL != "" {
+		client, err := model.New(model.Options{BaseURL: c.BaseURL, APIKey: c.Key.Reveal(), Model: c.Name})
+		if err != nil {
+			return nil, err
+		}
+		o.Model = client
+	}
+	return agent.New(o), nil
+}
+
+// run serves visitors and carries events to the hub until ctx ends.
+func (a *appliance) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.kiosk.Run(ctx) })
+	if a.link != nil {
+		group.Go(func() error { return a.link.Run(ctx) })
+	}
+	return group.Wait()
+}
+
+// close closes the parts, the last opened first.
+func (a *appliance) close() error {
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// runAppliance opens a kiosk, tells started where it listens, and runs it until ctx ends.
+func runAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger, started func(address string)) error {
+	a, err := openAppliance(ctx, c, log)
+	if err != nil {
+		return fmt.Errorf("open kiosk: %w", err)
+	}
+	started(a.kiosk.Addr())
+	return errors.Join(a.run(ctx), a.close())
+}

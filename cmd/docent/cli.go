@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+type cli struct {
+	Demo     demoCmd     `cmd:"" help:"Hub, kiosk and sample gallery in one process; nothing else needed."`
+	Kiosk    kioskCmd    `cmd:"" help:"Run a kiosk."`
+	Hub      hubCmd      `cmd:"" help:"Run a hub."`
+	Gallery  galleryCmd  `cmd:"" help:"Write, check and pack a gallery's content."`
+	Evaluate evaluateCmd `cmd:"" help:"Measure how good recognition is."`
+	Version  versionCmd  `cmd:"" help:"Say which version this is."`
+
+	Verbose bool `help:"Log what is being done, to standard error."`
+}
+
+// terminal is where a command writes: results to out, progress and logs to err.
+type terminal struct {
+	out, err io.Writer
+	log      *slog.Logger
+}
+
+// usageError is a wrong use that the command line parser could not see.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("docent"),
+		kong.Description("A guide that stands in the gallery: it names an exhibit from a photo, explains it with its sources, and needs no network."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exited = code }),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "docent:", err)
+		return exitFailed
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 { // --help was asked for and printed
+		return exited
+	}
+	if err != nil {
+		var parse *kong.ParseError
+		if errors.As(err, &parse) {
+			_ = parse.Context.PrintUsage(true)
+		}
+		fmt.Fprintln(stderr, "docent:", err)
+		return exitUsage
+	}
+
+	level := slog.LevelWarn
+	if c.Verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	err = parsed.Run(&terminal{out: stdout, err: stderr, log: log})
+	var usage usageError
+	switch {
+	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintln(stderr, "docent:", err)
+		return exitUsage
+	default:
+		fmt.Fprintln(stderr, "docent:", err)
+		return exitFailed
+	}
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run(t *terminal) error {
+	_, err := fmt.Fprintln(t.out, "docent", version())
+	return err
+}
+
+// version is the commit this binary was built from, as the Go tool recorded it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	revision, modified := "unknown", ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value[:min(12, len(s.Value))]
+		case "vcs.modified":
+			if s.Value == "true" {
+				modified = "+changes"
+			}
+		}
+	}
+	return revision + modified
+}

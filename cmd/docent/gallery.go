@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"docent/localindex"
+	"docent/localindex/ingest"
+	"docent/localindex/release"
+	"docent/localindex/sample"
+	"docent/vision"
+)
+
+type galleryCmd struct {
+	New   galleryNewCmd   `cmd:"" help:"Write the sample gallery into a new folder, to look at or to start from."`
+	Check galleryCheckCmd `cmd:"" help:"Explain every mistake in a gallery's folder, by file and line."`
+	Build galleryBuildCmd `cmd:"" help:"Pack a gallery's folder into a release that a kiosk can open."`
+}
+
+type galleryNewCmd struct {
+	Dir string `arg:"" help:"Folder to write; it must not exist or be empty."`
+}
+
+func (c galleryNewCmd) Run(ctx context.Context, t *terminal) error {
+	if err := sample.Write(ctx, c.Dir); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(t.out, "The sample gallery is in %s. Change what you like, then: docent gallery check %s\n", c.Dir, c.Dir)
+	return err
+}
+
+type galleryCheckCmd struct {
+	Dir string `arg:"" type:"existingdir" help:"Folder with gallery.yaml, or with catalogue.csv and pictures."`
+}
+
+func (c galleryCheckCmd) Run(ctx context.Context, t *terminal) error {
+	g, problems, err := ingest.Read(ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	pictures, err := ingest.CheckPictures(ctx, c.Dir, g)
+	if err != nil {
+		return err
+	}
+	problems = ingest.Sort(append(problems, pictures...))
+	printProblems(t.out, problems)
+	if n := ingest.Errors(problems); n > 0 {
+		return fmt.Errorf("%s: %s to mend", c.Dir, count(n, "mistake"))
+	}
+	_, err = fmt.Fprintf(t.out, "%s: %s, %s, nothing to mend.\n", c.Dir, count(len(g.Exhibits), "exhibit"), count(len(g.Sections), "text"))
+	return err
+}
+
+type galleryBuildCmd struct {
+	Dir    string `arg:"" type:"existingdir" help:"Folder with gallery.yaml, or with catalogue.csv and pictures."`
+	Out    string `help:"Folder of the release; by default DIR/releases/NUMBER." placeholder:"RELEASE"`
+	Number int    `help:"Number of the release; by default one more than the last in DIR/releases."`
+	JSON   string `name:"json" help:"Write the release's manifest to this file." placeholder:"FILE"`
+}
+
+func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
+	releases := filepath.Join(c.Dir, "releases")
+	number := c.Number
+	if number == 0 {
+		last, err := lastRelease(releases)
+		if err != nil {
+			return err
+		}
+		number = last + 1
+	}
+	out := c.Out
+	if out == "" {
+		if err := os.MkdirAll(releases, 0o755); err != nil {
+			return fmt.Errorf("make folder of releases: %w", err)
+		}
+		out = filepath.Join(releases, strconv.Itoa(number))
+	}
+	manifest, problems, err := buildRelease(ctx, t, c.Dir, out, number)
+	printProblems(t.out, problems)
+	if err != nil {
+		return err
+	}
+	if c.JSON != "" {
+		if err := writeJSON(c.JSON, manifest); err != nil {
+			return err
+		}
+	}
+	var report vision.Report
+	if err := json.Unmarshal(manifest.Parts[vision.IndexPart{}.Name()], &report); err != nil {
+		return fmt.Errorf("read what the recognition index says of itself: %w", err)
+	}
+	fmt.Fprintf(t.out, "Release %s is in %s: %s, %s, vector index %s (recall %.3f).\n", manifest.ID, out,
+		count(report.Exhibits, "exhibit"), count(report.Pictures, "picture"), report.VectorIndex.Kind, report.VectorIndex.Recall)
+	for _, w := range report.Weak {
+		fmt.Fprintf(t.out, "  %s has few features (%d in %s): photos of it may not be recognised.\n", w.ExhibitID, w.Features, w.Picture)
+	}
+	return nil
+}
+
+// buildRelease packs the folder dir into out, with everything a kiosk needs.
+func buildRelease(ctx context.Context, t *terminal, dir, out string, number int) (release.Manifest, []ingest.Problem, error) {
+	return localindex.Build(ctx, dir, out, localindex.Options{
+		Number: number,
+		Parts:  []release.Part{vision.IndexPart{Options: vision.Options{Logger: t.log}}},
+	})
+}
+
+// lastRelease is the highest number of a release in dir, 0 where there is none.
+func lastRelease(dir string) (int, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("list releases: %w", err)
+	}
+	last := 0
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n > last {
+			last = n
+		}
+	}
+	return last, nil
+}
+
+func printProblems(w io.Writer, problems []ingest.Problem) {
+	for _, p := range problems {
+		fmt.Fprintln(w, p)
+	}
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// writeJSON writes v to the file as indented JSON; "-" is standard output.
+func writeJSON(file string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	data = append(data, '\n')
+	if file == "-" {
+		_, err = os.Stdout.Write(data)
+	} else {
+		err = os.WriteFile(file, data, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
