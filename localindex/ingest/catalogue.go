@@ -19,6 +19,9 @@ import (
 // CatalogueFile is a table of exhibits, as other systems export it.
 const CatalogueFile = "catalogue.csv"
 
+// ReleasesFolder is where releases of a gallery are packed by default, below its own folder; its pictures are copies.
+const ReleasesFolder = "releases"
+
 // The columns of a catalogue. Those that hold words may stand once more for each language, as in title_zh.
 var (
 	plainColumns     = []string{"id", "room", "image", "accession", "label", "url", "keywords"}

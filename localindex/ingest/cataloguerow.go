@@ -227,7 +227,7 @@ func findPictures(root *os.Root, rep *report) (pictureFinder, error) {
 			rep.warnf(".", 0, "there are more than %d files; pictures among the rest are not found", MaxFolderFiles)
 			return fs.SkipAll
 		}
-		if name != "." && skipped(d.Name()) {
+		if name != "." && (skipped(d.Name()) || name == ReleasesFolder) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
