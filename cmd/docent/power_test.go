@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestKilledHubAndKiosk runs a hub and a kiosk as the two processes they are in life, kills each with -9, and finds every
+// event at the hub exactly once.
+func TestKilledHubAndKiosk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the whole product; not part of -short")
+	}
+	dir := t.TempDir()
+	mqtt, page, screen := freeAddress(t), freeAddress(t), freeAddress(t)
+	config := filepath.Join(dir, "kiosk.yaml")
+	err := os.WriteFile(config, fmt.Appendf(nil, "site: louvre\nkiosk: kiosk-1\nlisten: %s\ndata_dir: %s\nrelease: %s\nhub: {broker: tcp://%s}\n",
+		screen, filepath.Join(dir, "kiosk"), sampleRelease(t), mqtt), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub := func() *process {
+		return start(t, "hub", "--dir", filepath.Join(dir, "hub"), "--mqtt-listen", mqtt, "--http-listen", page)
+	}
+	ready := func() bool {
+		res, err := http.Get("http://" + screen + "/readyz")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	}
+	visits := 0
+	visit := func(n int) {
+		t.Helper()
+		for range n {
+			var v struct{ Visit string }
+			if code := request(t, http.MethodPost, "http://"+screen+"/api/v1/visit/start", map[string]string{"language": "en"}, &v); code != http.StatusCreated {
+				t.Fatalf("start visit: %d", code)
+			}
+			visits++
+		}
+	}
+
+	h := hub()
+	k := start(t, "kiosk", "--config", config)
+	eventually(t, "a ready kiosk", ready)
+	visit(20)
+	h.kill(t)
+	visit(20) // the kiosk goes on without its hub
+	k.kill(t)
+	k = start(t, "kiosk", "--config", config)
+	eventually(t, "a ready kiosk after its death", ready)
+	visit(20)
+	hub()
+
+	eventually(t, "every event at the hub", func() bool {
+		return countType("visit.started", storedEvents(t, filepath.Join(dir, "hub", "hub.db"))) >= visits
+	})
+	if got := countType("visit.started", storedEvents(t, filepath.Join(dir, "hub", "hub.db"))); got != visits {
+		t.Errorf("the hub has %d visits, the kiosk had %d", got, visits)
+	}
+}
+
+func countType(typ string, events []string) (n int) {
+	for _, e := range events {
+		if strings.HasPrefix(e, typ) {
+			n++
+		}
+	}
+	return n
+}
+
+// freeAddress is an address of this machine that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
