@@ -23,6 +23,7 @@ const (
 	DefaultWindow     = 1024             // events sent and not acknowledged
 	DefaultAckTimeout = 10 * time.Second // without progress, after which events are sent again
 	DefaultKeepAlive  = 30 * time.Second
+	DefaultStatus     = time.Minute // between status messages
 )
 
 // Outbox is what the link sends from.
@@ -54,10 +55,11 @@ type Options struct {
 	Version string
 	Logger  *slog.Logger // nil discards
 
-	Window     int            // 0 means DefaultWindow
-	AckTimeout time.Duration  // 0 means DefaultAckTimeout
-	KeepAlive  time.Duration  // 0 means DefaultKeepAlive
-	Random     func() float64 // in [0,1), for the jitter; nil means math/rand/v2
+	Window      int            // 0 means DefaultWindow
+	AckTimeout  time.Duration  // 0 means DefaultAckTimeout
+	KeepAlive   time.Duration  // whole seconds; 0 means DefaultKeepAlive
+	StatusEvery time.Duration  // 0 means DefaultStatus
+	Random      func() float64 // in [0,1), for the jitter; nil means math/rand/v2
 }
 
 // Link keeps one connection to the hub, opened again whenever it is lost.
@@ -65,6 +67,8 @@ type Link struct {
 	opt  Options
 	addr wire.Address
 	log  *slog.Logger
+
+	highest outbox.Position // newest event ever published; Run's alone
 
 	mu    sync.Mutex
 	state State
@@ -106,6 +110,9 @@ func New(opt Options) (*Link, error) {
 	}
 	if opt.KeepAlive == 0 {
 		opt.KeepAlive = DefaultKeepAlive
+	}
+	if opt.StatusEvery == 0 {
+		opt.StatusEvery = DefaultStatus
 	}
 	if opt.Random == nil {
 		opt.Random = rand.Float64

@@ -19,7 +19,6 @@ var errStalled = errors.New("the hub acknowledges nothing")
 type sender struct {
 	s        *session
 	position outbox.Position // newest event published since the last start over
-	highest  outbox.Position // newest event ever published in this session
 	window   int             // events published since the last start over and not acknowledged
 	tokens   []mqtt.Token    // messages the broker has not answered
 	stalls   int             // ack timeouts in a row
@@ -30,11 +29,17 @@ type sender struct {
 func (s *session) send(ctx context.Context) error {
 	d := &sender{s: s}
 	opt := s.l.opt
-	timeout := time.NewTimer(opt.AckTimeout)
-	defer timeout.Stop()
+	silence := time.NewTimer(opt.AckTimeout) // since the last progress, while something waits for an acknowledgement
+	defer silence.Stop()
+	heartbeat := time.NewTicker(opt.StatusEvery)
+	defer heartbeat.Stop()
 	for {
+		idle := d.window == 0
 		if err := d.fill(); err != nil {
 			return err
+		}
+		if idle && d.window > 0 {
+			silence.Reset(opt.AckTimeout)
 		}
 		select {
 		case <-ctx.Done():
@@ -52,13 +57,15 @@ func (s *session) send(ctx context.Context) error {
 				return err
 			}
 			if progress {
-				timeout.Reset(opt.AckTimeout)
+				silence.Reset(opt.AckTimeout)
 			}
-		case <-timeout.C:
-			timeout.Reset(opt.AckTimeout)
+		case <-silence.C:
+			silence.Reset(opt.AckTimeout)
 			if err := d.stalled(); err != nil {
 				return err
 			}
+		case <-heartbeat.C:
+			d.tokens = append(d.tokens, s.status(wire.PresenceReady))
 		}
 	}
 }
@@ -78,7 +85,7 @@ func (d *sender) fill() error {
 		resent := uint64(0)
 		for i, p := range batch {
 			events[i] = p.Event
-			if !d.highest.Before(p.Position) {
+			if !l.highest.Before(p.Position) {
 				resent++
 			}
 		}
@@ -88,8 +95,8 @@ func (d *sender) fill() error {
 		}
 		d.tokens = append(d.tokens, d.s.client.Publish(l.addr.Topic(wire.KindEvent), 1, false, payload))
 		d.position = batch[len(batch)-1].Position
-		if d.highest.Before(d.position) {
-			d.highest = d.position
+		if l.highest.Before(d.position) {
+			l.highest = d.position
 		}
 		d.window += len(batch)
 		l.update(func(st *State) {
@@ -131,6 +138,10 @@ func (d *sender) acknowledge(ack wire.Ack) (progress bool, err error) {
 		freed, err := l.opt.Outbox.Ack(a)
 		if errors.Is(err, outbox.ErrUnknownStream) {
 			continue // a stream of before, all of which was acknowledged
+		}
+		if errors.Is(err, outbox.ErrRenumbered) {
+			d.rewind()
+			continue
 		}
 		if err != nil {
 			return false, err

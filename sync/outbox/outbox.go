@@ -70,6 +70,9 @@ type Outbox struct {
 	changed chan struct{} // capacity 1: something was appended
 	once    sync.Once
 
+	reading sync.RWMutex // held for reading while the store is read, for writing when it is closed
+	closed  bool
+
 	mu       sync.Mutex
 	streams  []stream // oldest first; the last is the one written to; never empty
 	depth    uint64   // events held
@@ -330,6 +333,9 @@ func (o *Outbox) Close() error {
 	o.once.Do(func() {
 		close(o.closing)
 		<-o.stopped
+		o.reading.Lock()
+		o.closed = true
+		o.reading.Unlock()
 		err = o.release()
 	})
 	return err

@@ -335,6 +335,9 @@ func TestCloseWhileAppending(t *testing.T) {
 	if err := o.Close(); !errors.Is(err, ErrClosed) {
 		t.Errorf("second close: %v", err)
 	}
+	if _, err := o.Pending(Position{}, 1, 1); !errors.Is(err, ErrClosed) {
+		t.Errorf("reading after close: %v", err)
+	}
 	o = open(t, dir)
 	events := pending(t, o)
 	checkChain(t, events)

@@ -46,6 +46,11 @@ type Pending struct {
 // Pending returns the events after a position in order: at most limit of them, and no more than maxBytes together
 // unless the first alone is larger.
 func (o *Outbox) Pending(after Position, limit, maxBytes int) ([]Pending, error) {
+	o.reading.RLock()
+	defer o.reading.RUnlock()
+	if o.closed {
+		return nil, fmt.Errorf("read outbox: %w", ErrClosed)
+	}
 	o.mu.Lock()
 	streams := append([]stream(nil), o.streams...)
 	o.mu.Unlock()

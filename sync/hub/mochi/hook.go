@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
@@ -91,9 +92,12 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	if err != nil {
 		return pk, h.reject(cl, err)
 	}
+	if pk.FixedHeader.Retain && kind != wire.KindStatus {
+		return pk, h.reject(cl, errRetain)
+	}
 	switch kind {
 	case wire.KindEvent:
-		if pk.FixedHeader.Qos == 0 || pk.FixedHeader.Retain {
+		if pk.FixedHeader.Qos == 0 {
 			return pk, h.reject(cl, errQoS)
 		}
 		if err := h.to.Events(h.ctx, from, bytes.Clone(pk.Payload)); err != nil {
@@ -111,7 +115,10 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	return pk, nil
 }
 
-var errQoS = packets.Code{Code: packets.ErrQosNotSupported.Code, Reason: "events need QoS 1 and no retain"}
+var (
+	errQoS    = errors.New("events need QoS 1")
+	errRetain = errors.New("only status may be retained")
+)
 
 // reject withholds the answer and ends the connection.
 func (h *hook) reject(cl *mqtt.Client, err error) error {

@@ -13,18 +13,19 @@ import (
 // listener is a TCP listener that differs from the library's in two things: a connection has a deadline from its first
 // byte on, not only after CONNECT, and all connections end when the listener is stopped, not only the greeted ones.
 type listener struct {
-	address string
-	tls     *tls.Config
-	l       net.Listener
+	address   string
+	tls       *tls.Config
+	handshake time.Duration
+	l         net.Listener
 
 	mu      sync.Mutex
-	conns   map[net.Conn]struct{} // bounded by the process's file descriptors and by handshake
+	conns   map[net.Conn]struct{} // those that say nothing are gone after handshake
 	stopped bool
 	wg      sync.WaitGroup
 }
 
-func newListener(address string, config *tls.Config) *listener {
-	return &listener{address: address, tls: config, conns: map[net.Conn]struct{}{}}
+func newListener(address string, config *tls.Config, handshake time.Duration) *listener {
+	return &listener{address: address, tls: config, handshake: handshake, conns: map[net.Conn]struct{}{}}
 }
 
 func (l *listener) ID() string       { return "mqtt" }
@@ -60,8 +61,8 @@ func (l *listener) Serve(establish listeners.EstablishFn) {
 		}
 		go func() {
 			defer l.remove(conn)
-			conn.SetDeadline(time.Now().Add(handshake)) // the library sets its own after CONNECT
-			_ = establish(l.ID(), conn)                 // why a connection ended is the hook's to say
+			conn.SetDeadline(time.Now().Add(l.handshake)) // the library sets its own after CONNECT
+			_ = establish(l.ID(), conn)                   // why a connection ended is the hook's to say
 		}()
 	}
 }

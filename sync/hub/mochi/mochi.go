@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
@@ -34,9 +35,9 @@ const (
 	maxClients    = 10_000
 	maxPending    = 256 // messages waiting to be written to one kiosk; more are dropped, acknowledgements are made up for
 	maxInflight   = 256
-	maxKeepAlive  = 10 * 60 // seconds
-	handshake     = 10 * time.Second
-	sysInfoPeriod = 3600 // seconds; nobody reads $SYS, and each round stops the world to read memory figures
+	maxKeepAlive  = 10 * 60          // seconds
+	handshake     = 10 * time.Second // from the first byte to a good CONNECT
+	sysInfoPeriod = 3600             // seconds; nobody reads $SYS, and each round stops the world to read memory figures
 )
 
 // Options of a Broker. Listen and Receiver are required.
@@ -44,7 +45,9 @@ type Options struct {
 	Listen   string      // host:port; port 0 picks one
 	TLS      *tls.Config // nil: in clear. With ClientAuth set, a client id must be the certificate's common name.
 	Receiver Receiver
-	Logger   *slog.Logger // nil discards
+	// Handshake is how long a connection may take until it has introduced itself; 0 means 10 seconds.
+	Handshake time.Duration
+	Logger    *slog.Logger // nil discards
 }
 
 // Broker is a running broker.
@@ -52,12 +55,16 @@ type Broker struct {
 	server   *mqtt.Server
 	listener *listener
 	cancel   context.CancelFunc
+	once     sync.Once
 }
 
 // Start listens and serves.
 func Start(opt Options) (*Broker, error) {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.Handshake == 0 {
+		opt.Handshake = handshake
 	}
 	server := mqtt.New(&mqtt.Options{
 		Logger:                 slog.New(quiet{opt.Logger.Handler()}),
@@ -82,7 +89,7 @@ func Start(opt Options) (*Broker, error) {
 		cancel()
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	l := newListener(opt.Listen, opt.TLS)
+	l := newListener(opt.Listen, opt.TLS, opt.Handshake)
 	if err := server.AddListener(l); err != nil {
 		cancel()
 		return nil, fmt.Errorf("start broker: %w", err)
@@ -105,12 +112,14 @@ func (b *Broker) Publish(topic string, payload []byte, retain bool) error {
 	return nil
 }
 
-// Close ends all connections and waits for their goroutines.
-func (b *Broker) Close() error {
-	b.cancel()
-	b.listener.stop()
-	if err := b.server.Close(); err != nil {
-		return fmt.Errorf("stop broker: %w", err)
-	}
-	return nil
+// Close ends all connections and waits for their goroutines. Further calls do nothing.
+func (b *Broker) Close() (err error) {
+	b.once.Do(func() {
+		b.cancel()
+		b.listener.stop()
+		if err = b.server.Close(); err != nil {
+			err = fmt.Errorf("stop broker: %w", err)
+		}
+	})
+	return err
 }

@@ -1,0 +1,459 @@
+package mochi
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"docent/sync/wire"
+)
+
+var (
+	mine   = wire.Address{Site: "museum", Kiosk: "kiosk-1"}
+	theirs = wire.Address{Site: "museum", Kiosk: "kiosk-2"}
+)
+
+const bootID = "b1b2b3b4-1111-4222-8333-444455556666"
+
+// receiver notes what the broker hands over.
+type receiver struct {
+	mu         sync.Mutex
+	events     []string
+	statuses   []wire.Status
+	subscribed []wire.Address
+	fail       error
+}
+
+func (r *receiver) Admit(a wire.Address) bool { return a.Site == "museum" }
+
+func (r *receiver) Events(_ context.Context, from wire.Address, payload []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fail != nil {
+		return r.fail
+	}
+	r.events = append(r.events, from.Kiosk+" "+string(payload))
+	return nil
+}
+
+func (r *receiver) Status(_ context.Context, _ wire.Address, st wire.Status) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.statuses = append(r.statuses, st)
+	return nil
+}
+
+func (r *receiver) Subscribed(_ context.Context, a wire.Address) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.subscribed = append(r.subscribed, a)
+}
+
+func (r *receiver) count(f func() int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return f()
+}
+
+func start(t *testing.T, change ...func(*Options)) (*Broker, *receiver) {
+	t.Helper()
+	r := &receiver{}
+	opt := Options{Listen: "127.0.0.1:0", Receiver: r}
+	for _, c := range change {
+		c(&opt)
+	}
+	b, err := Start(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b, r
+}
+
+// options are those of a well-behaved kiosk.
+func options(b *Broker) *paho.ClientOptions {
+	return paho.NewClientOptions().AddBroker("tcp://" + b.Addr().String()).SetClientID(mine.ClientID()).
+		SetProtocolVersion(4).SetCleanSession(true).SetAutoReconnect(false).SetConnectTimeout(5 * time.Second).
+		SetWriteTimeout(5 * time.Second)
+}
+
+// connect connects and returns the client and a channel that is closed when the connection is lost.
+func connect(t *testing.T, opts *paho.ClientOptions) (paho.Client, <-chan struct{}, error) {
+	t.Helper()
+	lost := make(chan struct{})
+	opts.SetConnectionLostHandler(func(paho.Client, error) { close(lost) })
+	c := paho.NewClient(opts)
+	token := c.Connect()
+	if !token.WaitTimeout(10 * time.Second) {
+		t.Fatal("connect: no answer")
+	}
+	t.Cleanup(func() { c.Disconnect(100) })
+	return c, lost, token.Error()
+}
+
+func mustConnect(t *testing.T, opts *paho.ClientOptions) (paho.Client, <-chan struct{}) {
+	t.Helper()
+	c, lost, err := connect(t, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, lost
+}
+
+func TestSubscriptionsAreOnesOwn(t *testing.T) {
+	b, r := start(t)
+	c, _ := mustConnect(t, options(b))
+	for _, filter := range []string{
+		"#", "+", "+/+/+/+/+/+", "dt/#", "cmd/#", "cmd/docent/v1/#", "cmd/docent/v1/museum/#", "cmd/docent/v1/museum/+/ack",
+		"cmd/docent/v1/+/kiosk-1/+", mine.Topic(wire.KindAck) + "/#", "cmd/docent/v1/museum/kiosk-1/#",
+		theirs.Commands(), theirs.Topic(wire.KindAck), mine.Topic(wire.KindEvent), mine.Topic(wire.KindStatus),
+		"$SYS/#", "$share/group/" + mine.Commands(), "$share/group/#",
+	} {
+		token := c.Subscribe(filter, 1, func(paho.Client, paho.Message) {})
+		if !token.WaitTimeout(5*time.Second) || token.Error() != nil {
+			t.Fatalf("%s: no answer, %v", filter, token.Error())
+		}
+		for _, code := range token.(*paho.SubscribeToken).Result() {
+			if code != 0x80 {
+				t.Errorf("%s: granted (0x%02x)", filter, code)
+			}
+		}
+	}
+	if n := r.count(func() int { return len(r.subscribed) }); n != 0 {
+		t.Errorf("the hub was told of %d subscriptions", n)
+	}
+	for _, filter := range []string{mine.Commands(), mine.Topic(wire.KindAck)} {
+		token := c.Subscribe(filter, 1, func(paho.Client, paho.Message) {})
+		if !token.WaitTimeout(5*time.Second) || token.Error() != nil || token.(*paho.SubscribeToken).Result()[filter] != 1 {
+			t.Errorf("%s: refused", filter)
+		}
+	}
+	if got := r.subscribed; len(got) != 1 || got[0] != mine {
+		t.Errorf("the hub was told of %v", got)
+	}
+}
+
+func TestMessagesReachTheirKioskOnly(t *testing.T) {
+	b, _ := start(t)
+	got := make(chan string, 10)
+	handler := func(name string) paho.MessageHandler {
+		return func(_ paho.Client, m paho.Message) { got <- name + " " + string(m.Payload()) }
+	}
+	for _, a := range []wire.Address{mine, theirs} {
+		c, _ := mustConnect(t, options(b).SetClientID(a.ClientID()))
+		if token := c.Subscribe(a.Commands(), 1, handler(a.Kiosk)); !token.WaitTimeout(5*time.Second) || token.Error() != nil {
+			t.Fatal(token.Error())
+		}
+	}
+	for _, m := range []struct {
+		to   wire.Address
+		text string
+	}{{theirs, "one"}, {mine, "two"}} {
+		if err := b.Publish(m.to.Topic(wire.KindAck), []byte(m.text), false); err != nil {
+			t.Fatal(err)
+		}
+		if s := <-got; s != m.to.Kiosk+" "+m.text {
+			t.Errorf("got %q", s)
+		}
+	}
+	if len(got) > 0 {
+		t.Errorf("and then %q", <-got)
+	}
+}
+
+func TestForbiddenPublishesAreNotAnsweredAndEndTheConnection(t *testing.T) {
+	tests := []struct {
+		name, topic string
+		qos         byte
+		retain      bool
+		payload     string
+	}{
+		{"as another kiosk", theirs.Topic(wire.KindEvent), 1, false, "x"},
+		{"status of another kiosk", theirs.Topic(wire.KindStatus), 1, true, "x"},
+		{"a command to itself", mine.Topic(wire.KindAck), 1, false, "x"},
+		{"a command to another", theirs.Topic(wire.KindRequest), 1, false, "x"},
+		{"a topic of no contract", "dt/docent/v1/museum/kiosk-1/event/more", 1, false, "x"},
+		{"events at QoS 0", mine.Topic(wire.KindEvent), 0, false, "x"},
+		{"retained events", mine.Topic(wire.KindEvent), 1, true, "x"},
+		{"a status that is none", mine.Topic(wire.KindStatus), 1, true, "hello"},
+		{"over the limit", mine.Topic(wire.KindEvent), 1, false, strings.Repeat("x", maxPacket)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b, r := start(t)
+			c, lost := mustConnect(t, options(b))
+			token := c.Publish(tt.topic, tt.qos, tt.retain, tt.payload)
+			select {
+			case <-lost:
+			case <-time.After(10 * time.Second):
+				t.Fatal("the connection stays open")
+			}
+			if tt.qos > 0 && token.WaitTimeout(5*time.Second) && token.Error() == nil {
+				t.Error("the message was answered")
+			}
+			if n := r.count(func() int { return len(r.events) + len(r.statuses) }); n != 0 {
+				t.Errorf("%d messages reached the hub", n)
+			}
+		})
+	}
+}
+
+func TestLargestPayloadPasses(t *testing.T) {
+	b, r := start(t)
+	c, _ := mustConnect(t, options(b))
+	token := c.Publish(mine.Topic(wire.KindEvent), 1, false, strings.Repeat("x", wire.MaxPayload))
+	if !token.WaitTimeout(10*time.Second) || token.Error() != nil {
+		t.Fatalf("not answered: %v", token.Error())
+	}
+	if n := r.count(func() int { return len(r.events) }); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+func TestNoAnswerUnlessDurable(t *testing.T) {
+	b, r := start(t)
+	r.fail = errors.New("disk full")
+	c, lost := mustConnect(t, options(b))
+	token := c.Publish(mine.Topic(wire.KindEvent), 1, false, "event")
+	select {
+	case <-lost:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the connection stays open")
+	}
+	if token.WaitTimeout(5*time.Second) && token.Error() == nil {
+		t.Error("the message was answered")
+	}
+}
+
+func TestConnectionsThatAreRefused(t *testing.T) {
+	lost := func(state string) string {
+		return `{"state":"` + state + `","session_seq":1,"boot_id":"` + bootID + `"}`
+	}
+	tests := []struct {
+		name   string
+		change func(*paho.ClientOptions)
+	}{
+		{"client id of no kiosk", func(o *paho.ClientOptions) { o.SetClientID("someone") }},
+		{"client id with a wildcard", func(o *paho.ClientOptions) { o.SetClientID("museum_+") }},
+		{"client id of nobody", func(o *paho.ClientOptions) { o.SetClientID("") }},
+		{"another site", func(o *paho.ClientOptions) { o.SetClientID("elsewhere_kiosk-1") }},
+		{"a session that stays", func(o *paho.ClientOptions) { o.SetCleanSession(false) }},
+		{"no keep-alive", func(o *paho.ClientOptions) { o.SetKeepAlive(0) }},
+		{"a day's keep-alive", func(o *paho.ClientOptions) { o.SetKeepAlive(12 * time.Hour) }},
+		{"MQTT 3.1", func(o *paho.ClientOptions) { o.SetProtocolVersion(3) }},
+		{"a will in another's name", func(o *paho.ClientOptions) {
+			o.SetWill(theirs.Topic(wire.KindStatus), lost("lost"), 1, true)
+		}},
+		{"a will that is an event", func(o *paho.ClientOptions) {
+			o.SetWill(mine.Topic(wire.KindEvent), lost("lost"), 1, true)
+		}},
+		{"a will that says ready", func(o *paho.ClientOptions) {
+			o.SetWill(mine.Topic(wire.KindStatus), lost("ready"), 1, true)
+		}},
+		{"a will that says nothing", func(o *paho.ClientOptions) { o.SetWill(mine.Topic(wire.KindStatus), "bye", 1, true) }},
+	}
+	b, r := start(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			opts := options(b)
+			tt.change(opts)
+			if _, _, err := connect(t, opts); err == nil {
+				t.Error("admitted")
+			}
+		})
+	}
+	if n := r.count(func() int { return len(r.statuses) }); n != 0 {
+		t.Errorf("%d wills were sent", n)
+	}
+}
+
+func TestWillOfACutConnection(t *testing.T) {
+	b, r := start(t)
+	var conn net.Conn
+	opts := options(b).SetWill(mine.Topic(wire.KindStatus), `{"state":"lost","session_seq":7,"boot_id":"`+bootID+`"}`, 1, true)
+	opts.SetCustomOpenConnectionFn(func(u *url.URL, _ paho.ClientOptions) (net.Conn, error) {
+		var err error
+		conn, err = net.Dial("tcp", u.Host)
+		return conn, err
+	})
+	mustConnect(t, opts)
+	conn.Close()
+	for r.count(func() int { return len(r.statuses) }) == 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if st := r.statuses[0]; st.State != wire.PresenceLost || st.SessionSeq != 7 {
+		t.Errorf("will %+v", st)
+	}
+}
+
+func TestSilentConnectionsEnd(t *testing.T) {
+	b, _ := start(t, func(o *Options) { o.Handshake = 200 * time.Millisecond })
+	for name, first := range map[string][]byte{
+		"nothing":       nil,
+		"half a packet": {0x10, 0x40, 0x00, 0x04, 'M', 'Q'},
+	} {
+		conn, err := net.Dial("tcp", b.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write(first); err != nil {
+			t.Fatal(err)
+		}
+		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.ReadAll(conn); errors.Is(err, context.DeadlineExceeded) || err != nil && err.(net.Error).Timeout() {
+			t.Errorf("%s: the connection stays open", name)
+		}
+	}
+}
+
+func TestCloseWithOpenConnectionsLeavesNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	b, _ := start(t)
+	mustConnect(t, options(b))
+	idle, err := net.Dial("tcp", b.Addr().String()) // never says CONNECT
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for runtime.NumGoroutine() > before {
+		if time.Now().After(deadline) {
+			buf := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestCertificateNamesTheKiosk(t *testing.T) {
+	ca, other := newAuthority(t), newAuthority(t)
+	server := ca.issue(t, "hub", time.Hour)
+	b, r := start(t, func(o *Options) {
+		o.TLS = &tls.Config{Certificates: []tls.Certificate{server}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool()}
+	})
+	client := func(cert ...tls.Certificate) *paho.ClientOptions {
+		opts := options(b).SetTLSConfig(&tls.Config{RootCAs: ca.pool(), Certificates: cert, ServerName: "hub"})
+		opts.Servers = nil
+		return opts.AddBroker("tls://" + b.Addr().String())
+	}
+	c, _ := mustConnect(t, client(ca.issue(t, mine.ClientID(), time.Hour)))
+	if token := c.Publish(mine.Topic(wire.KindEvent), 1, false, "event"); !token.WaitTimeout(5*time.Second) || token.Error() != nil {
+		t.Errorf("own certificate: %v", token.Error())
+	}
+	for name, opts := range map[string]*paho.ClientOptions{
+		"another kiosk's certificate": client(ca.issue(t, theirs.ClientID(), time.Hour)),
+		"expired":                     client(ca.issue(t, mine.ClientID(), -time.Hour)),
+		"of another authority":        client(other.issue(t, mine.ClientID(), time.Hour)),
+		"none":                        client(),
+	} {
+		if _, _, err := connect(t, opts); err == nil {
+			t.Errorf("%s: admitted", name)
+		}
+	}
+	if n := r.count(func() int { return len(r.events) }); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+func TestNoPayloadIsLogged(t *testing.T) {
+	var log strings.Builder
+	var mu sync.Mutex
+	b, _ := start(t, func(o *Options) {
+		o.Logger = slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			return log.Write(p)
+		}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	c, lost := mustConnect(t, options(b))
+	c.Publish(theirs.Topic(wire.KindEvent), 1, false, "what a visitor asked")
+	<-lost
+	c, lost = mustConnect(t, options(b))
+	c.Publish(mine.Topic(wire.KindStatus), 1, true, "what a visitor asked")
+	<-lost
+	mu.Lock()
+	defer mu.Unlock()
+	if s := log.String(); strings.Contains(s, "visitor") || strings.Contains(s, "119 104 97 116") || !strings.Contains(s, "connection closed") {
+		t.Errorf("log:\n%s", s)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// authority is a certificate authority of a test.
+type authority struct {
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotBefore: time.Now().Add(-24 * time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &authority{key, cert}
+}
+
+func (a *authority) pool() *x509.CertPool {
+	p := x509.NewCertPool()
+	p.AddCert(a.cert)
+	return p
+}
+
+func (a *authority) issue(t *testing.T, name string, valid time.Duration) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: []string{"hub"},
+		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(valid), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
