@@ -12,14 +12,14 @@ import (
 var generic = stemSet("tell know show explain describe say give information info detail fact thing something anything exhibit exhibition " +
 	"artwork work piece object picture image gallery museum interesting special important kind type sort look like see want " +
 	"understand let learn hear story happen get go help need visitor here now today take bring put keep come try start " +
-	"possible allow able different call whole main leave occur appear exist really")
+	"possible allow able different call whole main leave occur appear exist really first")
 
 // genericWords are generic only in this form: a painting is a thing to ask about, to paint is what to ask.
 var genericWords = wordSet("painting paintings use uses used using")
 
 // genericHan are their Chinese counterparts.
 var genericHan = strings.Fields("作品 展品 展览 图案馆 美术馆 博物馆 展馆 信息 内容 东西 事情 特点 特别 有趣 有意思 故事 解释 说明 详细 了解 看到 看看 " +
-	"图片 画面 这件 今天 现在 帮忙 图画 怎么回事 情况 方面 意义 件事")
+	"图片 画面 这件 今天 现在 帮忙 图画 最早 最先 最初 首先 第一个 怎么回事 情况 方面 意义 件事")
 
 // pointing are words by which a question points at the exhibit in hand or the one last spoken of.
 var pointing = wordSet("it its it's this that these those they them their he she his her him there such")
@@ -218,7 +218,6 @@ func (s *shelf) newUnit(u unit, language string) unit {
 	if u.notion != nil {
 		u.stems = append(u.stems, u.notion.stems...)
 		u.han = append(u.han, u.notion.han...)
-		u.near = notionByID(near[u.notion.id])
 	}
 	df := 0
 	for _, stem := range u.stems {
@@ -287,11 +286,12 @@ var kindWords = []struct {
 	english []string
 	chinese []string
 }{
-	{kindHowMany, []string{"how many", "how much", "how large", "how big", "how long", "how tall", "how far", "number of", "how high"},
-		[]string{"多少", "几个", "几种", "几条", "几次", "几块", "几张", "几件", "几层", "几步", "多大", "多长", "多高", "多宽", "多久"}},
+	{kindHowLong, []string{"how long"}, []string{"多久", "多长"}},
+	{kindHowMany, []string{"how many", "how much", "how large", "how big", "how tall", "how far", "number of", "how high"},
+		[]string{"多少", "几个", "几种", "几条", "几次", "几块", "几张", "几件", "几层", "几步", "多大", "多高", "多宽"}},
 	{kindWhy, []string{"why", "how come", "reason"}, []string{"为什么", "为何", "为啥", "原因", "怎么会"}},
 	{kindWhen, []string{"when", "what year", "which year", "what time", "how old", "what date", "what century", "which century"},
-		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "哪个世纪", "几世纪", "年代", "多久以前"}},
+		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "哪个世纪", "几世纪", "年代"}},
 	{kindWho, []string{"who", "whom", "whose", "by whom"}, []string{"谁", "哪位", "什么人", "何人", "哪个人", "作者"}},
 	{kindWhere, []string{"where", "which hall", "which room", "which floor", "which country"},
 		[]string{"哪里", "哪儿", "何处", "在哪", "哪个厅", "哪个展厅", "几楼", "哪个国家", "什么地方"}},

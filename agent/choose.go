@@ -16,7 +16,7 @@ const (
 	inKeywords = 0.7 // of its section or exhibit
 	inPassage  = 0.5
 	synonym    = 0.85 // factor where only another word of the same notion stands there
-	nearNotion = 0.70 // factor where only a word of a near notion stands there
+	madeBy     = 0.70 // share where the catalogue facts name the maker of what was discovered
 )
 
 // Bonuses on a sentence's score, which without them is its coverage, 0…1.
@@ -33,10 +33,11 @@ const (
 )
 
 // minCoverage is the share of what a question asks, by weight, that the best sentence must cover with its heading and
-// passage. Below it the gallery has nothing on the question.
-const minCoverage = 0.6
+// passage. Below it the gallery has nothing on the question. DESIGN.md has the measurement it was chosen by.
+const minCoverage = 0.65
 
-// minFarCoverage is that share where a question asked before an exhibit can only be answered from elsewhere.
+// minFarCoverage is the share that the best sentence must cover by itself where it is far from what the visitor looks
+// at: of another exhibit than the one in hand, or in another language than the question.
 const minFarCoverage = 0.8
 
 // Limits of an answer put together from sentences.
@@ -62,7 +63,10 @@ func (s *shelf) score(q question, in scope, passages []*passage, inHand string, 
 			c.fitsItself = s.fits(q, c)
 		}
 		for i, c := range sentences {
-			c.fits = c.fitsItself || i > 0 && sentences[i-1].fitsItself || i+1 < len(sentences) && sentences[i+1].fitsItself
+			for _, beside := range sentences[max(0, i-1):min(len(sentences), i+2)] {
+				c.fits = c.fits || beside.fitsItself
+				c.ownNear = max(c.ownNear, beside.own)
+			}
 			c.score = c.coverage + bonuses(q, c, inHand, level)
 		}
 		out = append(out, sentences...)
@@ -106,6 +110,9 @@ func (n name) in(t words.Terms) bool {
 func covered(q question, c *candidate) (sum, own float64) {
 	for _, u := range q.focus {
 		here := u.degree(c.terms)
+		if here == 0 && c.passage.facts() && u.notion != nil && u.notion.id == "discover" && makers.in(c.terms) {
+			here = madeBy
+		}
 		share := max(inSentence*here, inHeading*u.degree(c.passage.title), inKeywords*u.degree(c.passage.keywords), inPassage*u.degree(c.passage.terms))
 		sum += share * u.weight
 		own += inSentence * here * u.weight
@@ -113,19 +120,15 @@ func covered(q question, c *candidate) (sum, own float64) {
 	return sum, own
 }
 
-// degree is how well a text has a unit: 1 for its word, less for another word of its notion, still less for one of a
-// near notion, 0 for none.
+// degree is how well a text has a unit: 1 for its word, less for another word of its notion, 0 for none.
 func (u unit) degree(t words.Terms) float64 {
 	switch {
-	case u.in(t):
-		if u.notion == nil || (unit{stems: []string{u.text}, han: []string{u.text}}).in(t) {
-			return 1
-		}
-		return synonym
-	case u.near != nil && (unit{stems: u.near.stems, han: u.near.han}).in(t):
-		return nearNotion
+	case !u.in(t):
+		return 0
+	case u.notion == nil, (unit{stems: []string{u.text}, han: []string{u.text}}).in(t):
+		return 1
 	}
-	return 0
+	return synonym
 }
 
 func bonuses(q question, c *candidate, inHand string, level gallery.Level) float64 {
@@ -175,33 +178,46 @@ func suits(section, visitor gallery.Level) bool {
 	return section == "" || section == gallery.LevelGeneral || section == visitor
 }
 
-// answerable reports whether the candidates, best first, answer the question: the best covers enough of what is
-// asked, and where a name, a date, a number or a place is asked for, there is one.
-func answerable(q question, in scope, candidates []*candidate) bool {
-	if len(candidates) == 0 || len(q.focus) == 0 && len(q.about) == 0 {
-		return false
+// answering returns the best of the candidates that answers the question, nil where none does: it covers enough of
+// what is asked, and where a name, a date, a number or a place is asked for, there is one in it or beside it.
+func answering(q question, in scope, candidates []*candidate) *candidate {
+	if len(q.focus) == 0 && len(q.about) == 0 {
+		return nil
 	}
-	best := candidates[0]
-	if best.coverage < minCoverage || in == scopeAll && len(q.about) > 0 && best.own < minFarCoverage {
-		return false
+	for _, c := range candidates {
+		far := in == scopeAll && len(q.about) > 0 || c.passage.section.Language != q.language
+		switch {
+		case c.coverage < minCoverage, far && c.own < minFarCoverage:
+		case q.kind.strict() && (!c.fits || c.ownNear == 0):
+		default:
+			return c
+		}
 	}
-	return best.fits || !q.kind.strict()
+	return nil
 }
 
 // strict reports whether only a sentence that fits the kind can answer.
 func (k kind) strict() bool {
 	switch k {
-	case kindWho, kindWhen, kindHowMany, kindWhere:
+	case kindWho, kindWhen, kindHowMany, kindHowLong, kindWhere:
 		return true
 	}
 	return false
 }
 
-// choose picks the sentences of an answer from the candidates, best first: no near duplicates, each readable without
-// what it leaves out, and orders them by source, then by where they stand in it.
-func choose(q question, candidates []*candidate) []*candidate {
-	best := candidates[0]
-	var out []*candidate
+// choose picks the sentences of an answer: the best one that answers and further ones of the candidates, best first. No
+// near duplicates, each readable without what it leaves out; ordered by source, then by where they stand in it.
+func choose(q question, best *candidate, candidates []*candidate) []*candidate {
+	out := []*candidate{}
+	if q.kind.strict() && !best.fitsItself {
+		for _, step := range []int{1, -1} {
+			if next := neighbour(best, candidates, step); next != nil && next.fitsItself {
+				out = append(out, next) // what the best one only leads up to
+				break
+			}
+		}
+	}
+	candidates = slices.Concat([]*candidate{best}, candidates)
 	for chosen, i := 0, 0; i < len(candidates) && chosen < maxSentences; i++ {
 		c := candidates[i]
 		if c.score < minShareOfBest*best.score {

@@ -29,6 +29,7 @@ type candidate struct {
 	score      float64
 	coverage   float64 // share of what is asked that it covers, by itself or by where it stands: 0…1
 	own        float64 // share that it covers by itself
+	ownNear    float64 // the greatest own of it and the sentences beside it
 	fitsItself bool    // it has what the kind of question wants
 	fits       bool    // it or a sentence beside it has
 }

@@ -32,25 +32,27 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 		if err != nil {
 			return found{}, err
 		}
-		ranked := s.rank(q, passages, t.Exhibit, t.Level)
-		if ranked == nil {
+		best, ranked := s.rank(q, passages, t.Exhibit, t.Level)
+		if best == nil {
 			continue
 		}
-		a := compose(d.lib, language, choose(q, ranked))
+		a := compose(d.lib, language, choose(q, best, ranked))
 		a.introduce(language, in)
 		return found{language: language, question: q, passages: evidence(a, ranked), answer: a}, nil
 	}
 	return found{language: language, question: q, answer: nothing(language, phrasesIn(language).nothing)}, nil
 }
 
-// rank scores the passages in the first of the question's scopes that has an answer; nil where none has.
-func (s *shelf) rank(q question, passages []*passage, inHand string, level gallery.Level) []*candidate {
+// rank scores the passages in the first of the question's scopes that has an answer. It returns the sentence that
+// answers best, nil where none does, and all of the scope.
+func (s *shelf) rank(q question, passages []*passage, inHand string, level gallery.Level) (best *candidate, ranked []*candidate) {
 	for _, in := range q.scopes {
-		if ranked := s.score(q, in, passages, inHand, level); answerable(q, in, ranked) {
-			return ranked
+		ranked := s.score(q, in, passages, inHand, level)
+		if best := answering(q, in, ranked); best != nil {
+			return best, ranked
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // findExplanation explains an exhibit.

@@ -82,9 +82,7 @@ func (t *trial) answers(ctx context.Context, text string) bool {
 		if err != nil {
 			return false // the answer stands; it only has fewer suggestions
 		}
-		if ranked := t.shelf.rank(q, passages, t.exhibit, ""); ranked != nil {
-			best = ranked[0]
-		}
+		best, _ = t.shelf.rank(q, passages, t.exhibit, "")
 	}
 	if best == nil || t.used[best.text] {
 		return false

@@ -35,7 +35,7 @@ var notions = []notion{
 	newNotion("telephone", true, "phone telephone contact", "电话 联系"),
 	newNotion("wifi", true, "wifi wi-fi internet wireless", "无线 网络 上网"),
 	newNotion("make", false, "make create creator creation design designer draw paint painter artist author maker construct construction build builder compute program", "制作 创作 作者 画家 设计 设计师 绘制 构造 创造 建造 画的 画出 画出来 做的 做出 做出来 制成"),
-	newNotion("discover", false, "discover discovery discoverer find finder invent inventor invention devise introduce publish publication propose originate", "发现 发明 提出 发表 首创 引入 研究出 最早 最先"),
+	newNotion("discover", false, "discover discovery discoverer find finder invent inventor invention devise introduce publish propose originate", "发现 发明 提出 发表 首创 引入 研究出"),
 	newNotion("name", false, "name call title term", "名字 名称 叫做 得名 命名 名称"),
 	newNotion("meaning", false, "mean symbol symbolize symbolise symbolic", "意思 含义 寓意 象征 代表 意味 预示"),
 	newNotion("award", false, "win award receive prize", "获得 获奖 得奖 奖"),
@@ -58,8 +58,9 @@ func newNotion(id string, house bool, english, chinese string) notion {
 	return n
 }
 
-// near are notions of which one half answers for the other: who found a pattern is who made it known.
-var near = map[string]string{"make": "discover", "discover": "make"}
+// makers are the words by which the catalogue facts name who an exhibit goes back to. They half answer who discovered
+// it: the maker of a pattern is who made it known.
+var makers = newNotion("makers", false, "make maker artist author", "作者")
 
 // phraseNotions are notions asked for in several words, whose parts mean other things.
 var phraseNotions = []struct {
@@ -88,6 +89,9 @@ func takePhrases(folded string) (rest string, found []*notion) {
 	}
 	return measures.ReplaceAllString(folded, " "), found
 }
+
+// in reports whether a text has a word of the notion.
+func (n *notion) in(t words.Terms) bool { return unit{stems: n.stems, han: n.han}.in(t) }
 
 func notionByID(id string) *notion {
 	for i := range notions {

@@ -15,6 +15,7 @@ const (
 	kindWhen    kind = "when"
 	kindWhere   kind = "where"
 	kindHowMany kind = "how_many"
+	kindHowLong kind = "how_long"
 	kindWhy     kind = "why"
 	kindHow     kind = "how"
 	kindDefine  kind = "define" // what a thing is, what a word means
@@ -26,7 +27,6 @@ type unit struct {
 	text   string   // as asked, for the search and for traces
 	stems  []string // any of these Latin stems
 	han    []string // any of these Chinese strings
-	near   *notion  // one that half answers for it
 	weight float64  // how much it tells: idf over the gallery's texts
 	notion *notion
 }
