@@ -19,9 +19,10 @@ import (
 const (
 	maxQuestion = 500 // characters
 	answerWait  = 2 * time.Second
-	// beat is how often a silent stream says something, so that a client that went away is noticed: its answer is
-	// cancelled after two beats at most.
-	beat = time.Second
+	// beat is how often a stream says something, so that a client that went away is noticed. Three writes are lost
+	// before the loss is seen: the client's system refuses the first, ours the second, and the server passes that on
+	// with the third. An answer nobody reads is thus cancelled within two seconds.
+	beat = 500 * time.Millisecond
 )
 
 // askRequest is what a visitor wants to hear: an answer, or the explanation of the exhibit in hand.
@@ -194,6 +195,8 @@ func (k *Kiosk) sendEvents(ctx context.Context, t *turn, w *bufio.Writer) {
 		}
 		return ctx.Err() == nil
 	}
+	pulse := func() { send(func() { _, _ = w.WriteString(":\n\n") }) }
+	pulse() // brings the answer's head to the client
 	var beating sync.WaitGroup
 	beating.Go(func() {
 		tick := time.NewTicker(beat)
@@ -203,7 +206,7 @@ func (k *Kiosk) sendEvents(ctx context.Context, t *turn, w *bufio.Writer) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				send(func() { _, _ = w.WriteString(":\n\n") })
+				pulse()
 			}
 		}
 	})

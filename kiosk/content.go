@@ -23,7 +23,7 @@ type content struct {
 	release    *localindex.Release
 	recogniser Recogniser
 	library    library
-	languages  language.Matcher // of the gallery's languages, default first
+	languages  []language.Tag // of the gallery, default first
 }
 
 func newContent(r *localindex.Release, rec Recogniser) *content {
@@ -31,18 +31,16 @@ func newContent(r *localindex.Release, rec Recogniser) *content {
 	for _, l := range r.Gallery().Languages {
 		tags = append(tags, language.Make(l))
 	}
-	return &content{release: r, recogniser: rec, library: library{r}, languages: language.NewMatcher(tags)}
+	return &content{release: r, recogniser: rec, library: library{r}, languages: tags}
 }
 
-// language returns the gallery's language that suits the wishes best, in their order; each may be a tag or an
-// Accept-Language list.
+// language returns the gallery's language that suits the wishes best; see nearest.
 func (c *content) language(wishes ...string) string {
 	g := c.release.Gallery()
 	if len(g.Languages) == 0 {
 		return ""
 	}
-	_, i := language.MatchStrings(c.languages, wishes...)
-	return g.Languages[i]
+	return g.Languages[nearest(c.languages, wishes...)]
 }
 
 // shelf holds the current content and knows who uses which.

@@ -1,10 +1,8 @@
 package kiosk
 
 import (
-	"net"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 )
@@ -49,28 +47,4 @@ func originIs(origin, host string) bool {
 	}
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
-}
-
-// writeStall is how long one write to a client may take. Streams have no end to set a deadline for, so each write has
-// its own: a client that takes nothing for so long is let go.
-const writeStall = 20 * time.Second
-
-// steadyListener gives every connection a deadline per write.
-type steadyListener struct{ net.Listener }
-
-func (l steadyListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return steadyConn{c}, nil
-}
-
-type steadyConn struct{ net.Conn }
-
-func (c steadyConn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(writeStall)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(b)
 }

@@ -78,7 +78,7 @@ type Kiosk struct {
 	answers      chan struct{} // a slot for each answer under way
 
 	app      *fiber.App
-	listener net.Listener
+	listener *steadyListener
 	ready    atomic.Bool
 	// stopping is done when streams shall end.
 	stopping context.Context
@@ -88,7 +88,7 @@ type Kiosk struct {
 
 const (
 	sweepEvery   = 15 * time.Second
-	shutdownWait = 5 * time.Second
+	shutdownWait = 3 * time.Second // for clients to take what they are being sent
 )
 
 // New checks the configuration, opens the visits and begins to listen; [Kiosk.Addr] is known from then on, and
@@ -134,7 +134,7 @@ func New(o Options) (*Kiosk, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("new kiosk: %w", err), k.visits.Close())
 	}
-	k.listener = steadyListener{listener}
+	k.listener = newSteadyListener(listener)
 	k.metrics = newMetrics(k)
 	k.app = k.routes()
 	return k, nil
@@ -173,10 +173,12 @@ func (k *Kiosk) Run(ctx context.Context) error {
 		failed = fmt.Errorf("serve kiosk: %w", failed)
 	}
 	k.ready.Store(false)
+	k.listener.hurry()
 	k.stop()
 	k.streams.close()
 	if err := k.app.ShutdownWithTimeout(shutdownWait); err != nil && failed == nil {
-		k.log.Warn("clients did not leave in time", "error", err)
+		k.log.Info("clients did not leave in time and are cut off", "error", err)
+		k.listener.cut()
 	}
 	own.Wait()
 	k.streams.wait()

@@ -6,7 +6,7 @@ import "golang.org/x/text/language"
 type sentence struct{ title, detail string }
 
 // sentenceLanguages are the languages of sentences; the first is used where a visitor's own is not among them.
-var sentenceLanguages = language.NewMatcher([]language.Tag{language.English, language.Chinese})
+var sentenceLanguages = []language.Tag{language.English, language.Chinese}
 
 // sentences are what visitors read, by code, or code and variant, in English and Chinese.
 var sentences = map[string][2]sentence{
@@ -90,7 +90,7 @@ var sentences = map[string][2]sentence{
 
 // sentenceFor returns the sentence of a problem in the nearest language to lang that there is.
 func sentenceFor(p *problem, lang string) sentence {
-	_, i, _ := sentenceLanguages.Match(language.Make(lang))
+	i := nearest(sentenceLanguages, lang)
 	if s, ok := sentences[string(p.code)+"."+p.variant]; ok {
 		return s[i]
 	}

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -54,6 +55,7 @@ type socket struct {
 	writing sync.Mutex
 	answers sync.WaitGroup
 	cancel  context.CancelFunc // of the answer under way
+	over    atomic.Bool
 }
 
 func (k *Kiosk) serveSocket(conn *websocket.Conn) {
@@ -74,12 +76,8 @@ func (k *Kiosk) serveSocket(conn *websocket.Conn) {
 // read takes messages until the client goes, says something strange, or the connection is closed.
 func (s *socket) read(ctx context.Context) {
 	s.conn.SetReadLimit(maxMessage)
-	alive := func() error { return s.conn.SetReadDeadline(time.Now().Add(socketQuiet)) }
-	s.conn.SetPongHandler(func(string) error { return alive() })
-	for {
-		if alive() != nil {
-			return
-		}
+	s.conn.SetPongHandler(func(string) error { return s.alive() })
+	for s.alive() == nil {
 		kind, data, err := s.conn.ReadMessage()
 		if err != nil {
 			return
@@ -89,6 +87,17 @@ func (s *socket) read(ctx context.Context) {
 		}
 	}
 }
+
+// alive gives the client time until its next sign of life.
+func (s *socket) alive() error {
+	err := s.conn.SetReadDeadline(time.Now().Add(socketQuiet))
+	if s.over.Load() { // looked at after the deadline was set, which may have undone that of hangUp
+		return errOver
+	}
+	return err
+}
+
+var errOver = errors.New("connection is over")
 
 // take does what a message asks for.
 func (s *socket) take(ctx context.Context, kind int, data []byte) error {
@@ -171,7 +180,13 @@ func (s *socket) write(kind int, data []byte) bool {
 	return s.conn.SetWriteDeadline(time.Now().Add(socketWrite)) == nil && s.conn.WriteMessage(kind, data) == nil
 }
 
-// ping keeps the connection, and closes it when the kiosk stops, which ends the reading.
+// hangUp ends the reading for good; the server closes the connection after that.
+func (s *socket) hangUp() {
+	s.over.Store(true)
+	_ = s.conn.SetReadDeadline(time.Now())
+}
+
+// ping keeps the connection, and hangs up when the client is gone or the kiosk stops.
 func (s *socket) ping(ctx context.Context) {
 	t := time.NewTicker(socketPing)
 	defer t.Stop()
@@ -179,12 +194,12 @@ func (s *socket) ping(ctx context.Context) {
 		select {
 		case <-t.C:
 			if !s.write(websocket.PingMessage, nil) {
-				s.conn.Close()
+				s.hangUp()
 				return
 			}
 		case <-ctx.Done():
 			s.write(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""))
-			s.conn.Close()
+			s.hangUp()
 			return
 		}
 	}
