@@ -2,24 +2,34 @@ import { describe, expect, test } from 'vitest'
 import { completeSentences, paragraphsOf, spoken, type Paragraph } from './marks'
 
 const w = (text: string) => ({ kind: 'words' as const, text })
-const m = (n: number) => ({ kind: 'mark' as const, n })
+const c = (text: string, ...marks: number[]) => ({ kind: 'cited' as const, text, marks, after: '' })
+const zh = (text: string, after: string, ...marks: number[]) => ({ kind: 'cited' as const, text, marks, after })
 
 describe('paragraphsOf', () => {
   const cases: [name: string, text: string, finished: boolean, paragraphs: Paragraph[]][] = [
     ['plain', 'No marks.', true, [[w('No marks.')]]],
-    ['a mark after a space', 'Seeds turn [1]. Leaves too [2].', true, [[w('Seeds turn'), m(1), w('. Leaves too'), m(2), w('.')]]],
-    ['two marks', 'Both [1][2] agree', true, [[w('Both'), m(1), m(2), w(' agree')]]],
-    ['two in one', 'Both [1, 2]', true, [[w('Both'), m(1), m(2)]]],
-    ['Chinese commas', '两者皆然[1，2]。', true, [[w('两者皆然'), m(1), m(2), w('。')]]],
-    ['the same twice in a row', 'Twice [1][1]', true, [[w('Twice'), m(1)]]],
+    ['behind the full stop', 'Seeds turn. [1] So do leaves. [2]', true, [[w('Seeds '), c('turn.', 1), w(' So do '), c('leaves.', 2)]]],
+    ['before the full stop', 'Seeds turn [1]. So do leaves [2].', true, [[w('Seeds '), c('turn.', 1), w(' So do '), c('leaves.', 2)]]],
+    ['two marks', 'Both [1][2] agree', true, [[c('Both', 1, 2), w(' agree')]]],
+    ['two marks apart', 'Both [1] [2], then', true, [[c('Both,', 1, 2), w(' then')]]],
+    ['two in one', 'Both [1, 2]', true, [[c('Both', 1, 2)]]],
+    ['Chinese', '种子转动[1，2]。叶也如此[1]。', true, [[w('种子转'), zh('动', '。', 1, 2), w('叶也如'), zh('此', '。', 1)]]],
+    ['Chinese, behind the full stop', '种子转动。[1]叶也如此', true, [[w('种子转'), zh('动', '。', 1), w('叶也如此')]]],
+    ['Chinese ending in a number', '发表于 1981 年，共 3[1]。', true, [[w('发表于 1981 年，共 '), zh('3', '。', 1)]]],
+    ['Chinese ending in Latin letters', '来自法语 moiré[1]。', true, [[w('来自法语 '), zh('moiré', '。', 1)]]],
+    ['Chinese in quotation marks', '他称之为“叶序”[1]。', true, [[w('他称之为“叶'), zh('序”', '。', 1)]]],
+    ['the same twice in a row', 'Twice [1][1]', true, [[c('Twice', 1)]]],
     ['a mark of no source', 'Lost [9] here', true, [[w('Lost here')]]],
-    ['paragraphs', 'One [1]\n\n\nTwo', true, [[w('One'), m(1)], [w('Two')]]],
+    ['a mark of no source before a full stop', 'Lost [9].', true, [[w('Lost.')]]],
+    ['a mark before any word', '[1] Seeds', true, [[c('', 1), w(' Seeds')]]],
+    ['paragraphs', 'One [1]\n\n\nTwo', true, [[c('One', 1)], [w('Two')]]],
     ['a line break stays', 'One\nTwo', true, [[w('One\nTwo')]]],
     ['not a mark', 'See [sic] and [1a]', true, [[w('See [sic] and [1a]')]]],
     ['unfinished while streaming', 'Seeds turn [', false, [[w('Seeds turn')]]],
     ['unfinished number while streaming', 'Seeds turn [1', false, [[w('Seeds turn')]]],
     ['unfinished list while streaming', 'Seeds turn [1, ', false, [[w('Seeds turn')]]],
     ['unfinished at the end is words', 'Seeds turn [1', true, [[w('Seeds turn [1')]]],
+    ['a word too long for a line is cut', `${'a'.repeat(30)} [1]`, true, [[w('a'.repeat(6)), c('a'.repeat(24), 1)]]],
     ['empty', '', false, []],
   ]
   test.each(cases)('%s', (_, text, finished, paragraphs) => {
@@ -30,7 +40,7 @@ describe('paragraphsOf', () => {
     const text = 'Each seed is turned [1]. The eye finds spirals [1, 2].\n\nLeaves do it too [2].'
     for (let end = 0; end <= text.length; end++) {
       for (const piece of paragraphsOf(text.slice(0, end), new Set([1, 2]), false).flat()) {
-        if (piece.kind === 'words') expect(piece.text, text.slice(0, end)).not.toMatch(/[[\]]/)
+        expect(piece.text, text.slice(0, end)).not.toMatch(/[[\]]/)
       }
     }
   })

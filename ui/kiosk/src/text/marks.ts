@@ -1,13 +1,22 @@
-/** A run of words, or a mark that names sources. */
-export type Piece = { kind: 'words'; text: string } | { kind: 'mark'; n: number }
+/**
+ * A run of words, or words with the numbers of the sources they rest on. The words of a cited piece are only the last few
+ * before its marks, and `after` is the Chinese punctuation behind them: all that must stay on one line.
+ */
+export type Piece = { kind: 'words'; text: string } | { kind: 'cited'; text: string; marks: number[]; after: string }
 export type Paragraph = Piece[]
 
 const mark = /\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]/g
 const unfinishedMark = /\s*\[[\d\s,，、]*$/
+const latinStop = /^[.,;:!?…)\]”’]+/
+const chineseStop = /^[”’]*[。，、；：！？）】」』》]+[”’]*/
+const chineseStopAtEnd = /(?<=\p{Script=Han}.*)[。，、；：！？）】」』》]+$/u
+// What stays with a mark: the rest of a word, or one Chinese character, with the punctuation after it.
+const lastWord = /(?:\p{Script=Han}|[^\s\p{Script=Han}]{1,24}?)[\p{P}\p{S}]*$/u
 
 /**
  * Cuts an answer into paragraphs and its [n] marks. A mark whose source is not known is left out, since touching it could
- * show nothing; so is a mark that the stream has not finished yet.
+ * show nothing; so is a mark that the stream has not finished yet. Marks stand behind a Latin full stop and before a
+ * Chinese one, wherever they were written: so they are set in each.
  */
 export function paragraphsOf(text: string, known: ReadonlySet<number>, finished: boolean): Paragraph[] {
   const shown = finished ? text : text.replace(unfinishedMark, '')
@@ -19,25 +28,49 @@ export function paragraphsOf(text: string, known: ReadonlySet<number>, finished:
 
 function piecesOf(text: string, known: ReadonlySet<number>): Piece[] {
   const pieces: Piece[] = []
-  const words = (more: string) => {
-    if (more === '') return
-    const last = pieces.at(-1)
-    if (last?.kind === 'words') last.text += more
-    else pieces.push({ kind: 'words', text: more })
+  let words = ''
+  let marks: number[] = []
+  let after = ''
+  const finish = () => {
+    if (marks.length > 0) {
+      const stop = chineseStopAtEnd.exec(words)?.[0] ?? ''
+      words = words.slice(0, words.length - stop.length)
+      const at = lastWord.exec(words)?.index ?? words.length
+      if (at > 0) pieces.push({ kind: 'words', text: words.slice(0, at) })
+      pieces.push({ kind: 'cited', text: words.slice(at), marks, after: stop + after })
+    } else if (words !== '') {
+      pieces.push({ kind: 'words', text: words })
+    }
+    words = after = ''
+    marks = []
   }
   let from = 0
   for (const found of text.matchAll(mark)) {
-    // The space before a mark goes: the mark stands at the word, and may not begin a line.
-    words(text.slice(from, found.index).trimEnd())
+    add(text.slice(from, found.index), true)
     from = found.index + found[0].length
     for (const number of found[1]?.split(/[,，、]/) ?? []) {
       const n = Number(number)
-      const last = pieces.at(-1)
-      if (known.has(n) && !(last?.kind === 'mark' && last.n === n)) pieces.push({ kind: 'mark', n })
+      if (known.has(n) && marks.at(-1) !== n) marks.push(n)
     }
   }
-  words(text.slice(from))
+  add(text.slice(from), false)
+  finish()
   return pieces
+
+  function add(more: string, markFollows: boolean): void {
+    let rest = more
+    if (marks.length > 0) {
+      const chinese = chineseStop.exec(rest)?.[0] ?? ''
+      const latin = chinese ? '' : (latinStop.exec(rest)?.[0] ?? '')
+      after += chinese
+      words += latin
+      rest = rest.slice(chinese.length + latin.length)
+    }
+    if (markFollows) rest = rest.trimEnd()
+    if (rest === '') return
+    if (marks.length > 0) finish()
+    words += rest
+  }
 }
 
 /** The answer as it would be read aloud, without marks. */
