@@ -11,15 +11,18 @@ import (
 // generic are English stems that ask without saying for what: they are left out of the focus.
 var generic = stemSet("tell know show explain describe say give information info detail fact thing something anything exhibit exhibition " +
 	"artwork work piece object picture image gallery museum interesting special important kind type sort look like see want " +
-	"understand let learn hear story happen get go help need visitor here now today take bring put keep come try start " +
+	"understand let learn hear story happen get go need here now today take bring put keep come try start " +
 	"possible allow able different call whole main leave occur appear exist really first")
 
 // genericWords are generic only in this form: a painting is a thing to ask about, to paint is what to ask.
 var genericWords = wordSet("painting paintings use uses used using")
 
 // genericHan are their Chinese counterparts.
-var genericHan = strings.Fields("作品 展品 展览 图案馆 美术馆 博物馆 展馆 信息 内容 东西 事情 特点 特别 有趣 有意思 故事 解释 说明 详细 了解 看到 看看 " +
+var genericHan = strings.Fields("作品 展品 展览 图案馆 馆里 馆内 美术馆 博物馆 展馆 信息 内容 东西 事情 特点 特别 有趣 有意思 故事 解释 说明 详细 了解 看到 看看 " +
 	"图片 画面 这件 今天 现在 帮忙 图画 最早 最先 最初 首先 第一个 怎么回事 情况 方面 意义 件事")
+
+// lightVerbs are single Chinese characters that, standing alone between other words, say little: 推 in 推婴儿车.
+var lightVerbs = wordSet("推 带 拿 坐 走 买 找 借 放 存 进 出 到 取 玩 见 问 换 拍")
 
 // pointing are words by which a question points at the exhibit in hand or the one last spoken of.
 var pointing = wordSet("it its it's this that these those they them their he she his her him there such")
@@ -30,9 +33,12 @@ var pointingHan = strings.Fields("它 这 那 他 她 此")
 var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern)s?\b|` +
 	`[这那此](一)?(幅|件|张|个(作品|展品|图案|东西))|[这那]画`)
 
+// pointsAtHouse matches words that can mean the house only.
+var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (building|house|place|museum|gallery)\b|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)
+
 // asksNow matches words that bind a question to the present day.
-var asksNow = regexp.MustCompile(`\b(today|tonight|tomorrow|yesterday|now|right now|currently|this (week|weekend|morning|afternoon|evening|month|year)|next (week|month|year)|latest)\b|` +
-	`今天|今日|今晚|明天|昨天|现在|目前|本周|这周|周末|这个月|下周|下个月|今年|明年|最新`)
+var asksNow = regexp.MustCompile(`\b(today|tonight|tomorrow|yesterday|now|right now|currently|this (week|weekend|morning|afternoon|evening|month|year)|(next|last) (week|month|year)|latest)\b|` +
+	`今天|今日|今晚|明天|昨天|现在|目前|本周|这周|周末|这个月|下周|下个月|今年|明年|去年|上周|上个月|最新`)
 
 func stemSet(s string) map[string]bool {
 	m := make(map[string]bool)
@@ -71,11 +77,26 @@ func (s *shelf) analyse(text, language, inHand string) question {
 	q.focus = dropRepeats(q.focus)
 	q.house = slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.house })
 	q.about, q.named = about, len(about) > 0
-	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(words.Fold(text)), points(text), asksNow.MatchString(words.Fold(text)))
+	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(words.Fold(text)), points(text) || s.mentions(inHand, q.focus), asksNow.MatchString(words.Fold(text)))
 	if !q.named && inHand != "" && slices.Contains(q.scopes, scopeAbout) {
 		q.about = []string{inHand}
 	}
 	return q
+}
+
+// mentions reports whether the question has a word of the exhibit's title.
+func (s *shelf) mentions(exhibit string, focus []unit) bool {
+	for _, n := range s.names {
+		if n.exhibit != exhibit {
+			continue
+		}
+		for _, u := range focus {
+			if u.notion == nil && u.in(n.terms) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // scopes decides where an answer may come from, in the order to try. A question that names or points at an exhibit is
@@ -83,6 +104,8 @@ func (s *shelf) analyse(text, language, inHand string) question {
 // (the weather, the news) is never answered from what is told of the exhibits.
 func scopes(q question, inHand string, atWork, points, now bool) []scope {
 	switch {
+	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
+		return []scope{scopeHouse}
 	case q.named, atWork && inHand != "":
 		return []scope{scopeAbout}
 	case atWork: // this painting: which?
@@ -190,7 +213,7 @@ func (s *shelf) hanUnits(chunk string, q question) []unit {
 }
 
 func (s *shelf) hanPartUnits(part string, q question) []unit {
-	if part == "" {
+	if part == "" || lightVerbs[part] {
 		return nil
 	}
 	if n, word, at := notionIn(part); n != nil {
@@ -227,7 +250,7 @@ func (s *shelf) newUnit(u unit, language string) unit {
 		df = max(df, s.vocabulary.Han(h))
 	}
 	u.weight = s.vocabulary.IDF(language, df)
-	if len(u.stems) == 0 && len(u.han) == 1 && len([]rune(u.han[0])) == 1 {
+	if u.single() {
 		u.weight *= singleShare
 	}
 	if u.notion == nil && s.topics.has(u) {

@@ -37,7 +37,8 @@ const (
 const minCoverage = 0.65
 
 // minFarCoverage is the share that the best sentence must cover by itself where it is far from what the visitor looks
-// at: of another exhibit than the one in hand, or in another language than the question.
+// at or asks for: of another exhibit than the one in hand, of an exhibit where the house was asked for, or in another
+// language than the question.
 const minFarCoverage = 0.8
 
 // Limits of an answer put together from sentences.
@@ -181,13 +182,14 @@ func suits(section, visitor gallery.Level) bool {
 // answering returns the best of the candidates that answers the question, nil where none does: it covers enough of
 // what is asked, and where a name, a date, a number or a place is asked for, there is one in it or beside it.
 func answering(q question, in scope, candidates []*candidate) *candidate {
-	if len(q.focus) == 0 && len(q.about) == 0 {
-		return nil
+	if len(q.focus) == 0 && (len(q.about) == 0 || q.kind == kindHowMany || q.kind == kindHowLong) {
+		return nil // it asks for nothing
 	}
 	for _, c := range candidates {
-		far := in == scopeAll && len(q.about) > 0 || c.passage.section.Language != q.language
+		far := in == scopeAll && (len(q.about) > 0 || q.house) || c.passage.section.Language != q.language
 		switch {
 		case c.coverage < minCoverage, far && c.own < minFarCoverage:
+		case q.vague() && q.weightIn(c.passage.title) == 0 && q.weightIn(c.passage.keywords) == 0:
 		case q.kind.strict() && (!c.fits || c.ownNear == 0):
 		default:
 			return c

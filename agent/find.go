@@ -43,16 +43,23 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 	return found{language: language, question: q, answer: nothing(language, phrasesIn(language).nothing)}, nil
 }
 
-// rank scores the passages in the first of the question's scopes that has an answer. It returns the sentence that
-// answers best, nil where none does, and all of the scope.
+// clearlyBetter is by how much an answer from a question's second scope must beat one from its first.
+const clearlyBetter = 0.15
+
+// rank scores the passages in the question's scopes. It returns the sentence that answers best, nil where none does,
+// and all of its scope. Where two scopes have an answer, the first one is preferred unless the second is clearly
+// better; the whole gallery is looked through only where nothing nearer answers.
 func (s *shelf) rank(q question, passages []*passage, inHand string, level gallery.Level) (best *candidate, ranked []*candidate) {
 	for _, in := range q.scopes {
-		ranked := s.score(q, in, passages, inHand, level)
-		if best := answering(q, in, ranked); best != nil {
-			return best, ranked
+		if in == scopeAll && best != nil {
+			break
+		}
+		all := s.score(q, in, passages, inHand, level)
+		if c := answering(q, in, all); c != nil && (best == nil || c.score > best.score+clearlyBetter) {
+			best, ranked = c, all
 		}
 	}
-	return nil, nil
+	return best, ranked
 }
 
 // findExplanation explains an exhibit.

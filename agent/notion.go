@@ -26,8 +26,8 @@ var notions = []notion{
 	newNotion("price", true, "cost price ticket fee admission charge pay free discount concession", "门票 票价 价格 多少钱 收费 免费 费用 买票 优惠 票"),
 	newNotion("toilet", true, "toilet restroom bathroom washroom wc loo lavatory", "洗手间 厕所 卫生间 盥洗室"),
 	newNotion("food", true, "cafe coffee food eat drink restaurant lunch snack tea", "咖啡 餐厅 餐饮 吃饭 吃东西 饮料 饮食 喝水 茶"),
-	newNotion("cloakroom", true, "cloakroom locker bag backpack coat luggage suitcase umbrella", "寄存 存包 衣帽 行李 储物 背包 雨伞 存放"),
-	newNotion("access", true, "wheelchair accessible accessibility disabled step-free lift elevator ramp stroller pram pushchair", "轮椅 无障碍 电梯 坡道 婴儿车 推车 残疾 残障"),
+	newNotion("cloakroom", true, "cloakroom locker bag backpack coat luggage suitcase umbrella", "寄存 存包 衣帽 行李 储物柜 储物 背包 雨伞 存放"),
+	newNotion("access", true, "wheelchair accessible accessibility disabled lift elevator ramp stroller pram pushchair", "轮椅 无障碍 电梯 坡道 婴儿车 推车 残疾 残障"),
 	newNotion("photography", true, "photograph photography photo camera flash selfie tripod", "拍照 照相 摄影 闪光灯 相机 自拍 拍摄 三脚架"),
 	newNotion("tour", true, "tour guided workshop event talk lecture activity", "导览 工作坊 活动 讲座 参观团 导赏"),
 	newNotion("shop", true, "shop store souvenir gift buy", "商店 纪念品 礼品"),
@@ -41,7 +41,10 @@ var notions = []notion{
 	newNotion("award", false, "win award receive prize", "获得 获奖 得奖 奖"),
 	newNotion("material", false, "material medium ink paper canvas wood", "材料 材质 墨 纸 画布 木"),
 	newNotion("size", false, "size big large tall wide dimension height width", "大小 尺寸 高度 宽度"),
-	newNotion("use", false, "usage application apply purpose practical useful", "用途 用处 应用 用来 用于 有什么用 有用"),
+	newNotion("birth", false, "birth birthplace birthday", "出生 生于 诞生 生在"),
+	newNotion("death", false, "die death dead", "去世 逝世 死于 死去 死亡"),
+	newNotion("weight", false, "weight weigh heavy kilogram", "重量 多重 公斤"),
+	newNotion("use", false, "usage application apply purpose practical useful", "用途 用处 应用 用来 用于 用过 用它 有用"),
 	newNotion("color", false, "color", "颜色 色彩 上色"),
 	newNotion("nature", false, "nature natural naturally wild", "自然 大自然 自然界"),
 	newNotion("example", false, "example instance", "例子 例如 比如"),
@@ -67,17 +70,18 @@ var phraseNotions = []struct {
 	words  *regexp.Regexp // on folded text
 	notion string
 }{
-	{regexp.MustCompile(`\bused? (for|in|by)\b|\buses? of\b|\bgood for\b|\bwhat uses?\b|\busing it\b|\buseful\b`), "use"},
+	{regexp.MustCompile(`\bused? (for|in|by)\b|\buses? of\b|\bgood for\b|\bwhat uses?\b|\busing it\b|\buseful\b|有(什么|啥)用`), "use"},
 	{regexp.MustCompile(`\bmade (out )?(of|from)\b|\bwhat materials?\b`), "material"},
-	{regexp.MustCompile(`\bhow (big|large|tall|wide|high) (is|are|was)\b|多大`), "size"},
+	{regexp.MustCompile(`\bhow (big|large|tall|wide|high|deep) (is|are|was)\b|多大`), "size"},
 	{regexp.MustCompile(`\bwhere (is|are) (the |this |your )?(gallery|museum|you)\b|(馆|你们)在哪|怎么(去|到)(你们)?.{0,3}馆`), "address"},
 	{regexp.MustCompile(`\bwhat('s| is) (on|happening)\b|有什么活动`), "tour"},
+	{regexp.MustCompile(`\bstep[- ]free\b|\bwithout (any )?steps\b|无台阶`), "access"},
 	{regexp.MustCompile(`\bstands? for\b`), "meaning"},
 	{regexp.MustCompile(`\b(come|comes|came|get|gets|got) (its|their|the) names?\b|\bnames? comes? from\b|\bcalled (that|so|this|like that)\b|\bnamed after\b`), "name"},
 }
 
 // measures are phrases that ask for a number; the adjective in them is not what the number is of.
-var measures = regexp.MustCompile(`\bhow (long|old|large|big|tall|wide|high|far|many|much|often|deep|heavy)\b`)
+var measures = regexp.MustCompile(`\bhow (long|old|far|many|much|often)\b`)
 
 // takePhrases takes the notions asked for in several words out of folded text.
 func takePhrases(folded string) (rest string, found []*notion) {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"docent/agent/internal/words"
@@ -66,6 +67,17 @@ const (
 	scopeHouse scope = "house" // texts that belong to no exhibit
 	scopeAll   scope = "all"
 )
+
+// vague reports whether it is no question and has nothing but single Chinese characters to go by, which stand in any
+// text as parts of other words (爱 in 爱德华).
+func (q question) vague() bool {
+	return q.kind == kindWhat && len(q.focus) > 0 && !slices.ContainsFunc(q.focus, func(u unit) bool { return !u.single() })
+}
+
+// single reports whether the unit is a single Chinese character.
+func (u unit) single() bool {
+	return u.notion == nil && len(u.stems) == 0 && len(u.han) == 1 && len([]rune(u.han[0])) == 1
+}
 
 // weightIn is the weight of what is asked that a text has.
 func (q question) weightIn(t words.Terms) float64 {

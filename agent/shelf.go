@@ -21,6 +21,7 @@ type shelf struct {
 type name struct {
 	exhibit string
 	title   string
+	terms   words.Terms
 	stems   []string // of the title, without function words
 	han     string   // the title's Chinese characters
 }
@@ -58,13 +59,13 @@ func newShelf(lib Library) *shelf {
 }
 
 func newName(exhibit, title string) name {
-	n := name{exhibit: exhibit, title: title}
+	n := name{exhibit: exhibit, title: title, terms: words.Extract(title)}
 	for _, w := range words.LatinWords(title) {
 		if !words.IsStop(w) {
 			n.stems = append(n.stems, words.Stem(w))
 		}
 	}
-	n.han = strings.ReplaceAll(words.Extract(title).Han, " ", "")
+	n.han = strings.ReplaceAll(n.terms.Han, " ", "")
 	return n
 }
 

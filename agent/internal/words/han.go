@@ -100,7 +100,7 @@ var hanFunction = set(
 	"想知道", "知道", "告诉", "告诉我", "介绍", "介绍一下", "一下", "讲讲", "说说", "讲一讲", "说一说", "谈谈", "讲一下", "说一下",
 	"这个", "那个", "这些", "那些", "这件", "那件", "这幅", "那幅", "这张", "那张", "这座", "这种", "那种", "这是", "那是", "这里", "那里",
 	"一个", "一种", "一些", "一件", "一幅", "关于", "叫做", "叫什么", "因为", "所以", "如果", "以及", "还是", "或者", "而且", "但是", "不过",
-	"一共", "总共", "共有", "多长时间", "多少时间", "多少度", "有关", "里面", "上面", "其中", "来自", "属于", "应该", "能够", "需要",
+	"一共", "总共", "共有", "多长时间", "多少时间", "多少度", "进去", "进来", "有关", "里面", "上面", "其中", "来自", "属于", "应该", "能够", "需要",
 )
 
 // hanWeak are characters that are usually function words, but also parts of content words (对 in 对称).
@@ -108,6 +108,12 @@ var hanWeak = set(
 	"在", "有", "和", "与", "及", "或", "也", "都", "就", "还", "又", "很", "把", "被", "给", "对", "从", "到", "向", "于", "个", "件", "幅",
 	"位", "该", "每", "并", "而", "但", "则", "着", "过", "没", "会", "能", "要", "想", "不", "由", "叫",
 )
+
+// hanEnding are those of them that also end words: 都 in 首都, 会 in 社会.
+var hanEnding = set("都", "会", "能", "位", "件", "想", "向", "对")
+
+// hanComplement are characters that complete a verb: 出 in 折出.
+var hanComplement = set("出", "成", "到", "完", "好")
 
 // hanWeaker are characters that are function words only beside a word the gallery knows; elsewhere they may begin or
 // end one that it does not know (上 in 上海).

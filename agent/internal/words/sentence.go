@@ -96,11 +96,6 @@ func sentenceEnd(rs []rune, start, i int) int {
 	switch rs[i] {
 	case '。', '！', '？':
 		return closers(rs, i+1)
-	case '…':
-		if end := closers(rs, i+1); end == len(rs) || wide(rs[i+1]) && end > i+1 {
-			return end
-		}
-		return 0
 	case '.', '!', '?':
 	default:
 		return 0

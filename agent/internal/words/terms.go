@@ -5,20 +5,21 @@ import "strings"
 // Terms is a text made ready for matching: the stems of its Latin words and numbers, and its Chinese characters.
 type Terms struct {
 	Stems map[string]int // stem → how often
-	Latin []string       // the stems in order, without function words
+	Latin []string       // the stems in order
 	Han   string         // the text's Chinese runs, folded, joined by spaces
 }
 
-// Extract takes the terms of a text. Function words are kept: a term that is looked for is never one.
+// Extract takes the terms of a text. English function words are left out; a term that is looked for is never one.
 func Extract(text string) Terms {
 	folded := Fold(text)
 	t := Terms{Stems: make(map[string]int)}
 	for _, w := range latinWords(folded) {
+		if englishStop[w] {
+			continue
+		}
 		stem := Stem(w)
 		t.Stems[stem]++
-		if !englishStop[w] {
-			t.Latin = append(t.Latin, stem)
-		}
+		t.Latin = append(t.Latin, stem)
 	}
 	var b strings.Builder
 	inRun := false
@@ -46,13 +47,11 @@ func HanChunks(text string) []string {
 	return out
 }
 
-// Distinct returns the distinct terms: stems that are no function words, and pairs of Chinese characters.
+// Distinct returns the distinct terms: stems, and pairs of Chinese characters.
 func (t Terms) Distinct() map[string]bool {
 	out := make(map[string]bool, len(t.Stems))
 	for s := range t.Stems {
-		if !englishStop[s] {
-			out[s] = true
-		}
+		out[s] = true
 	}
 	for run := range strings.SplitSeq(t.Han, " ") {
 		if run == "" {

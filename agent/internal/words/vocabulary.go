@@ -136,6 +136,9 @@ func (v *Vocabulary) dropWeak(rs []rune) [][]rune {
 		if !hanWeak[string(r)] && !(hanWeaker[string(r)] && v.besideWord(rs, i)) {
 			continue
 		}
+		if i > start && hanEnding[string(r)] && (i < 2 || v.Cohesion(string(rs[i-2:i])) < minCohesion) && v.pairs[string(rs[i-1:i+1])] == 0 {
+			continue // it may end a word that the gallery does not know (都 in 首都)
+		}
 		if i > start && v.Cohesion(string(rs[i-1:i+1])) >= minCohesion ||
 			i+1 < len(rs) && v.Cohesion(string(rs[i:i+2])) >= minCohesion {
 			continue
@@ -180,6 +183,8 @@ func (v *Vocabulary) units(rs []rune) []string {
 			if i == 0 {
 				out = append(out, string(rs[i])) // what precedes one
 			}
+		case own == 0 && hanComplement[string(rs[i+1])]:
+			out = append(out, string(rs[i]))
 		default:
 			out = append(out, string(rs[i:i+2]))
 		}
