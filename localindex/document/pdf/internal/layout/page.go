@@ -1,0 +1,250 @@
+// Package layout finds the blocks of pages of placed characters: by the tags of the file where it has good ones, else
+// by columns, gaps, sizes and alignment. It knows nothing of PDF files and is deterministic.
+package layout
+
+import (
+	"math"
+	"unicode"
+
+	"docent/localindex/document"
+	"docent/localindex/internal/prose"
+)
+
+// Glyph is one character on a page. Coordinates are in points, x to the right and y downwards from the upper left
+// corner, of a page turned so that most of its text reads from left to right.
+type Glyph struct {
+	Rune   rune
+	X0, X1 float32
+	Base   float32 // y of the line it stands on
+	Size   float32 // of its font
+	Bold   bool
+	Tag    int32 // marked content of the file it is in, -1 where it is in none
+}
+
+// Gap is the Rune of a glyph that stands for a gap or line end which the file does not say to be a space.
+const Gap = '\x00'
+
+func (g Glyph) visible() bool { return g.Rune != Gap && !unicode.IsSpace(g.Rune) }
+
+// Page is one page.
+type Page struct {
+	Number        int // 1-based
+	Width, Height float32
+	Glyphs        []Glyph  // in the order of the file; white space is among them
+	Tags          *Element // nil where the page has none
+}
+
+// Element is a node of the tree of tags of a page.
+type Element struct {
+	Type     string // as in the file: "P", "H1", "Table", …
+	ID       string
+	Children []Child
+}
+
+// Child is either marked content or a further element.
+type Child struct {
+	Content int32 // if Element is nil
+	Element *Element
+}
+
+// item is a block with what it looks like.
+type item struct {
+	document.Block
+	size     float32
+	bold     bool
+	lines    int
+	tagged   bool
+	id       string // of its element in the file
+	region   int    // items of one column have the same
+	x0       float32
+	bottom   float32 // of its last line
+	columns  int
+	lastPage int // it was joined up to
+}
+
+// Letters counts what can be read and what cannot on a page: characters of private use and such that the file gives no
+// meaning.
+func (p Page) Letters() (readable, unreadable int) {
+	for _, g := range p.Glyphs {
+		switch {
+		case g.Rune == unicode.ReplacementChar, unicode.Is(unicode.Co, g.Rune):
+			unreadable++
+		case unicode.IsSpace(g.Rune), unicode.IsControl(g.Rune):
+		default:
+			readable++
+		}
+	}
+	return readable, unreadable
+}
+
+// Blocks finds the blocks of a document's pages, in reading order.
+func Blocks(pages []Page) []document.Block {
+	pages = withoutRunningHeads(pages)
+	body := bodySize(pages)
+	var all []item
+	for i := range pages {
+		p := &pages[i]
+		items, ok := tagged(p)
+		if !ok {
+			items = untagged(p, body)
+		}
+		all = append(all, items...)
+	}
+	all = classify(all, body)
+	all = joined(all)
+	blocks := make([]document.Block, len(all))
+	for i, it := range all {
+		blocks[i] = it.Block
+	}
+	return blocks
+}
+
+// bodySize is the size most letters have.
+func bodySize(pages []Page) float32 {
+	counts := map[int]int{}
+	for _, p := range pages {
+		for _, g := range p.Glyphs {
+			if g.visible() {
+				counts[int(math.Round(float64(g.Size)*4))]++
+			}
+		}
+	}
+	best := 0
+	for s, n := range counts {
+		if n > counts[best] || n == counts[best] && s < best {
+			best = s
+		}
+	}
+	return float32(best) / 4
+}
+
+// Superscripts are kept between these two until it is known whether they are marks of footnotes.
+const (
+	supBegin = '\uF8F0'
+	supEnd   = '\uF8F1'
+)
+
+// segment is a stretch of text on one line without a wide gap.
+type segment struct {
+	text   string
+	x0, x1 float32
+	base   float32
+	size   float32
+	bold   bool
+}
+
+func (s segment) width() float32 { return s.x1 - s.x0 }
+
+// builder gathers the characters of a segment.
+type builder struct {
+	runes   []rune
+	seg     segment
+	letters int
+	bold    int
+	sizes   map[float32]int
+	open    bool // a superscript
+	last    Glyph
+	space   bool // white space since the last letter
+}
+
+// segments cuts glyphs, in the order given, into stretches.
+func segments(glyphs []Glyph) []segment {
+	var all []segment
+	var b builder
+	flush := func() {
+		if b.letters > 0 {
+			all = append(all, b.finish())
+		}
+		b = builder{}
+	}
+	for _, g := range glyphs {
+		if g.Rune == Gap {
+			continue
+		}
+		if unicode.IsSpace(g.Rune) {
+			b.space = true
+			continue
+		}
+		if b.letters > 0 && !b.continues(g) {
+			flush()
+		}
+		b.add(g)
+	}
+	flush()
+	return all
+}
+
+// continues reports whether a glyph stands on the line and next to the last one.
+func (b *builder) continues(g Glyph) bool {
+	em := max(b.seg.size, g.Size, 1)
+	rise := b.seg.base - g.Base
+	if rise < -0.25*em || rise > 0.25*em && (g.Size > 0.85*b.seg.size || rise > 0.7*em) {
+		return false
+	}
+	gap := g.X0 - b.last.X1
+	widest := 0.7 * em
+	if b.space {
+		widest = 1.6 * em
+	}
+	return gap > -0.6*em && gap < widest
+}
+
+func (b *builder) add(g Glyph) {
+	if b.letters == 0 {
+		b.seg = segment{x0: g.X0, x1: g.X1, base: g.Base, size: g.Size}
+		b.sizes = map[float32]int{}
+	}
+	raised := b.letters > 0 && g.Size <= 0.85*b.seg.size && b.seg.base-g.Base > 0.15*b.seg.size && (unicode.IsDigit(g.Rune) || g.Rune == '*' || g.Rune == '†' || g.Rune == '[' || g.Rune == ']')
+	if b.open && !raised {
+		b.runes = append(b.runes, supEnd)
+		b.open = false
+	}
+	if b.letters > 0 && b.spaced(g) {
+		b.runes = append(b.runes, ' ')
+	}
+	if raised && !b.open {
+		b.runes = append(b.runes, supBegin)
+		b.open = true
+	}
+	b.runes = append(b.runes, g.Rune)
+	b.letters++
+	if g.Bold {
+		b.bold++
+	}
+	if !raised {
+		b.sizes[g.Size]++
+		if g.Size > b.seg.size { // the first was a superscript or a small capital
+			b.seg.size, b.seg.base = g.Size, g.Base
+		}
+	}
+	b.seg.x1 = max(b.seg.x1, g.X1)
+	b.last, b.space = g, false
+}
+
+// spaced reports whether there is a space before a glyph: one in the file, or a gap as wide as one.
+func (b *builder) spaced(g Glyph) bool {
+	if prose.Unspaced(b.last.Rune) && prose.Unspaced(g.Rune) {
+		return false
+	}
+	if b.space {
+		return true
+	}
+	gap := g.X0 - b.last.X1
+	return gap > 0.2*max(b.seg.size, g.Size)
+}
+
+func (b *builder) finish() segment {
+	if b.open {
+		b.runes = append(b.runes, supEnd)
+	}
+	best := float32(0)
+	for s, n := range b.sizes {
+		if n > b.sizes[best] || n == b.sizes[best] && s > best {
+			best = s
+		}
+	}
+	b.seg.size = best
+	b.seg.bold = b.bold*10 >= b.letters*9
+	b.seg.text = string(b.runes)
+	return b.seg
+}
