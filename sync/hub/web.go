@@ -6,21 +6,24 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"docent/sync/hub/store"
+	"docent/sync/wire"
 )
 
 //go:embed page.html page.css page.js
 var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"stamp": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"text":  func(b []byte) string { return string(b) },
+	"stamp":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" },
+	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"fields": fields,
 }).ParseFS(pageFiles, "page.html"))
 
 // Bounds of the page and API.
@@ -33,7 +36,10 @@ const (
 
 // page is what page.html shows.
 type page struct {
+	Lang   string
+	T      words
 	Site   string
+	Here   int // kiosks that are there now
 	Counts store.Counts
 	Kiosks []store.Kiosk
 	Events []store.Event
@@ -63,6 +69,7 @@ func (h *Hub) app(ctx context.Context) *fiber.App {
 		return c.Next()
 	})
 	app.Get("/", h.index)
+	app.Get("/live", h.live)
 	app.Get("/page.css", asset("page.css", "text/css; charset=utf-8"))
 	app.Get("/page.js", asset("page.js", "text/javascript; charset=utf-8"))
 	app.Get("/healthz", h.health)
@@ -83,24 +90,63 @@ func asset(name, contentType string) fiber.Handler {
 	}
 }
 
+// index answers GET /, the page.
 func (h *Hub) index(c *fiber.Ctx) error {
-	p := page{Site: h.cfg.Site}
-	var err error
-	if p.Events, err = h.store.Latest(c.UserContext(), pageEvents); err != nil {
+	p, err := h.page(c, 0)
+	if err != nil {
 		return err
-	}
-	if p.Kiosks, err = h.store.Kiosks(c.UserContext()); err != nil {
-		return err
-	}
-	if p.Counts, err = h.store.Counts(c.UserContext()); err != nil {
-		return err
-	}
-	if len(p.Events) > 0 {
-		p.Last = p.Events[0].ID
 	}
 	c.Set(fiber.HeaderContentType, "text/html; charset=utf-8")
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	return pageTemplate.Execute(c, p)
+}
+
+// live answers GET /live?after=ID: the parts of the page that change, as HTML, and the id of the newest event.
+func (h *Hub) live(c *fiber.Ctx) error {
+	after, err := number(c, "after", 0, 0, 1<<62)
+	if err != nil {
+		return err
+	}
+	p, err := h.page(c, after)
+	if err != nil {
+		return err
+	}
+	parts := fiber.Map{"last": p.Last}
+	for _, name := range []string{"counts", "kiosks", "events"} {
+		var b strings.Builder
+		if err := pageTemplate.ExecuteTemplate(&b, name, p); err != nil {
+			return err
+		}
+		parts[name] = b.String()
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return c.JSON(parts)
+}
+
+// page gathers what the page shows: of the newest events those that came after an id.
+func (h *Hub) page(c *fiber.Ctx, after int64) (page, error) {
+	lang := choose(c.Query("lang"), c.Get(fiber.HeaderAcceptLanguage))
+	p := page{Lang: lang, T: texts[lang], Site: h.cfg.Site, Last: after}
+	var err error
+	if p.Events, err = h.store.Latest(c.UserContext(), pageEvents); err != nil {
+		return page{}, err
+	}
+	p.Events = slices.DeleteFunc(p.Events, func(e store.Event) bool { return e.ID <= after })
+	if p.Kiosks, err = h.store.Kiosks(c.UserContext()); err != nil {
+		return page{}, err
+	}
+	if p.Counts, err = h.store.Counts(c.UserContext()); err != nil {
+		return page{}, err
+	}
+	for _, k := range p.Kiosks {
+		if k.State != string(wire.PresenceLost) && k.State != string(wire.PresenceDisconnected) {
+			p.Here++
+		}
+	}
+	if len(p.Events) > 0 {
+		p.Last = p.Events[0].ID
+	}
+	return p, nil
 }
 
 // events answers GET /api/v1/events?after=ID&limit=N: events in order of arrival, and next, the value of after that

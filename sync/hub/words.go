@@ -1,0 +1,57 @@
+package hub
+
+import (
+	"strings"
+
+	"golang.org/x/text/language"
+)
+
+// words are the page's texts in one language.
+type words map[string]string
+
+// State is the word for a kiosk's state.
+func (w words) State(s string) string { return w.of("state."+s, s) }
+
+// Type is the phrase for a type of event; types the page does not know are shown as they are.
+func (w words) Type(t string) string { return w.of("type."+t, t) }
+
+func (w words) of(key, fallback string) string {
+	if s, ok := w[key]; ok {
+		return s
+	}
+	return fallback
+}
+
+// languages are those the page speaks, the default first.
+var (
+	languages = []string{"en", "zh"}
+	matcher   = language.NewMatcher([]language.Tag{language.English, language.Chinese})
+)
+
+// choose picks a language from a query parameter or the browser's wishes.
+func choose(query, accept string) string {
+	query, accept = strings.TrimSpace(query), strings.TrimSpace(accept)
+	_, i := language.MatchStrings(matcher, query, accept)
+	return languages[i]
+}
+
+var texts = map[string]words{
+	"en": {
+		"title": "Docent hub", "live": "Live", "stale": "The hub does not answer", "totals": "Totals",
+		"kiosks": "Kiosks", "events": "What has come in", "when": "When", "kiosk": "Kiosk", "what": "What", "details": "Details",
+		"none": "Nothing yet. What visitors see and ask at a kiosk appears here.", "nokiosk": "No kiosk has introduced itself yet.",
+		"stored": "events stored", "here": "kiosks here now", "lost": "events lost at kiosks", "refused": "messages refused", "waiting": "events waiting to be sent",
+		"state.init": "Starting", "state.ready": "Ready", "state.disconnected": "Signed off", "state.sleeping": "Asleep", "state.lost": "Not reachable", "state.alert": "Needs a person",
+		"type.visit.started": "Visit began", "type.visit.ended": "Visit ended", "type.exhibit.seen": "Exhibit seen", "type.photo.unknown": "Photo not recognised",
+		"type.question.answered": "Question answered", "type.question.unanswered": "Question without an answer", "type.outbox.lost": "Events lost",
+	},
+	"zh": {
+		"title": "Docent 中枢", "live": "实时", "stale": "中枢没有响应", "totals": "总计",
+		"kiosks": "导览机", "events": "最新动态", "when": "时间", "kiosk": "导览机", "what": "内容", "details": "详情",
+		"none": "还没有记录。观众在导览机上看到和问到的内容会出现在这里。", "nokiosk": "还没有导览机接入。",
+		"stored": "条记录已保存", "here": "台导览机在线", "lost": "条记录在导览机上丢失", "refused": "条消息被拒收", "waiting": "条记录等待发送",
+		"state.init": "启动中", "state.ready": "就绪", "state.disconnected": "已离线", "state.sleeping": "休眠", "state.lost": "失去联系", "state.alert": "需要人工处理",
+		"type.visit.started": "参观开始", "type.visit.ended": "参观结束", "type.exhibit.seen": "看到展品", "type.photo.unknown": "照片未识别",
+		"type.question.answered": "问题已回答", "type.question.unanswered": "问题未能回答", "type.outbox.lost": "记录丢失",
+	},
+}
