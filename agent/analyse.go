@@ -19,7 +19,7 @@ var genericWords = wordSet("painting paintings use uses used using")
 
 // genericHan are their Chinese counterparts.
 var genericHan = strings.Fields("作品 展品 展览 图案馆 馆里 馆内 美术馆 博物馆 展馆 信息 内容 东西 事情 特点 特别 有趣 有意思 故事 解释 说明 详细 了解 看到 看看 " +
-	"图片 画面 这件 今天 现在 帮忙 图画 最早 最先 最初 首先 第一个 怎么回事 情况 方面 意义 件事")
+	"图片 画面 这件 今天 现在 帮忙 出现 存在 见到 看见 图画 最早 最先 最初 首先 第一个 怎么回事 情况 方面 意义 件事")
 
 // lightVerbs are single Chinese characters that, standing alone between other words, say little: 推 in 推婴儿车.
 var lightVerbs = wordSet("推 带 拿 坐 走 买 找 借 放 存 进 出 到 取 玩 见 问 换 拍")
@@ -286,7 +286,7 @@ func points(text string) bool {
 
 // kindOf reads the kind of a question from its question words.
 func kindOf(text string) kind {
-	folded := words.Fold(text)
+	folded := whichOne.ReplaceAllString(words.Fold(text), "什么$1")
 	padded := " " + strings.Join(words.LatinWords(text), " ") + " "
 	for _, k := range kindWords {
 		for _, w := range k.english {
@@ -302,6 +302,9 @@ func kindOf(text string) kind {
 	}
 	return kindWhat
 }
+
+// whichOne matches 哪 with a measure word, which asks for a thing even after 在 (在哪本书里).
+var whichOne = regexp.MustCompile(`哪一?([本部座所棵只场项首句条块张件幅层步家间类样段片支枝])`)
 
 // kindWords are looked for in this order: "how many" before "how", 为什么 before 什么.
 var kindWords = []struct {

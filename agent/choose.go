@@ -26,7 +26,7 @@ const (
 	bonusDensity   = 0.30 // times the share of its words that the question has
 	bonusInHand    = 0.10
 	bonusRelevance = 0.10 // times the search's relevance, 0…1
-	bonusHeading   = 0.20 // times the share of the question that its heading has too
+	bonusHeading   = 0.20 // times the share of the question its heading has, times the share of the heading that is asked
 	bonusFirst     = 0.03 // it opens its section
 	malusLevel     = 0.15 // its section is written for others
 	malusFacts     = 0.15 // it is of the catalogue facts, and the question does not ask for such
@@ -133,7 +133,7 @@ func (u unit) degree(t words.Terms) float64 {
 }
 
 func bonuses(q question, c *candidate, inHand string, level gallery.Level) float64 {
-	sum := bonusRelevance*c.passage.relevance + bonusDensity*density(q, c)
+	sum := bonusRelevance*c.passage.relevance + bonusDensity*density(q, c.terms)
 	if q.kind != kindWhat && q.kind != kindHow && c.fitsItself {
 		sum += bonusFits + bonusBeside*beside(q, c.text)
 	}
@@ -144,7 +144,7 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 		sum += bonusFirst
 	}
 	if total := q.weight(); total > 0 {
-		sum += bonusHeading * q.weightIn(c.passage.title) / total
+		sum += bonusHeading * q.weightIn(c.passage.title) / total * density(q, c.passage.title)
 	}
 	if c.passage.facts() && !q.asksFacts() {
 		sum -= malusFacts
@@ -155,16 +155,16 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 	return sum
 }
 
-// density is the share of a sentence's words that the question asks for: a short sentence to the point is better than
-// a long one that has the words among many.
-func density(q question, c *candidate) float64 {
-	n := len(c.terms.Latin) + len([]rune(c.terms.Han))/2
+// density is the share of a text's words that the question asks for: a short sentence to the point is better than a
+// long one that has the words among many.
+func density(q question, t words.Terms) float64 {
+	n := len(t.Latin) + len([]rune(t.Han))/2
 	if n == 0 {
 		return 0
 	}
 	has := 0
 	for _, u := range q.focus {
-		if u.in(c.terms) {
+		if u.in(t) {
 			has++
 		}
 	}

@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -39,37 +42,62 @@ func hear(t testing.TB, g *Guide, lib Library, turn Turn) heard {
 	return h
 }
 
-func TestTry(t *testing.T) {
-	g, lib := New(Options{}), testLibrary(t)
-	for _, q := range strings.Split(`Who discovered the Penrose tiling?
-Who discovered it?
-彭罗斯铺砌是谁发现的？
-它是哪一年提出的？
-When do you open?
-几点关门？
-Why does the pattern never repeat?
-What is the weather in Shanghai?
-上海今天天气怎么样？
-How much does this painting cost?
-How much is a ticket?
-What did Penrose eat for breakfast?
-Where are the loos?
-厕所在哪？
-Who painted the Mona Lisa?
-What is this?
-这是什么？
-Tell me about the ice-crack lattice
-冰裂纹窗格象征什么？
-谁获得了诺贝尔奖？
-巴恩斯利蕨是谁画的？
-Who is the president of France?
-How many shapes are there?
-有几种形状？`, "\n") {
-		h := hear(t, g, lib, Turn{Exhibit: "penrose-tiling", Question: q, Language: "en"})
-		t.Logf("%s\n   → %v %s\n   %v %d sources", q, h.done.Answered, h.text, strings.Join(h.followUps, " | "), len(h.sources))
+// checkHeard checks what holds for every turn: the order of events; that marks and sources belong together, in order
+// of first use; and, for answers made of the gallery's own sentences, that each one stands in the source it cites.
+func checkHeard(t testing.TB, h heard) {
+	t.Helper()
+	if h.done == nil {
+		t.Fatalf("the turn did not end with done: %v", h.types)
 	}
-	for _, l := range []string{"en", "zh"} {
-		h := hear(t, g, lib, Turn{Exhibit: "penrose-tiling", Explain: true, Language: l})
-		t.Logf("%s\n%v", h.text, h.followUps)
+	if h.types[len(h.types)-1] != EventDone {
+		t.Errorf("events after done: %v", h.types)
+	}
+	sources, token := slices.Index(h.types, EventSources), slices.Index(h.types, EventToken)
+	if token < 0 || h.done.Answered && (sources < 0 || sources > token) {
+		t.Errorf("want sources before the first token: %v", h.types)
+	}
+	if !h.done.Answered && (len(h.sources) > 0 || len(marks(h.text)) > 0 || h.done.WrittenBy != WrittenByNobody) {
+		t.Errorf("a refusal cites %v by %s: %s", h.sources, h.done.WrittenBy, h.text)
+	}
+	var used []int
+	for _, n := range marks(h.text) {
+		if !slices.Contains(used, n) {
+			used = append(used, n)
+		}
+	}
+	for i, n := range used {
+		if n != i+1 {
+			t.Errorf("marks are not numbered in order of first use: %v", used)
+			break
+		}
+	}
+	if len(used) != len(h.sources) {
+		t.Errorf("%d sources, %d of them used", len(h.sources), len(used))
+	}
+	if h.done.WrittenBy == WrittenByGallery {
+		checkQuoted(t, h)
+	}
+}
+
+var markedSentence = regexp.MustCompile(`(.*?)[ ]?\[(\d+)\]([.!?。！？…]*)`)
+
+func checkQuoted(t testing.TB, h heard) {
+	t.Helper()
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	for _, m := range markedSentence.FindAllStringSubmatch(strings.ReplaceAll(h.text, "\n", " "), -1) {
+		n, err := strconv.Atoi(m[2])
+		if err != nil || n < 1 || n > len(h.sources) {
+			t.Errorf("mark [%s] has no source", m[2])
+			continue
+		}
+		said := m[1]
+		for _, p := range []phrases{english, chinese} {
+			for _, lead := range p.onlyIn {
+				said = strings.TrimPrefix(said, lead)
+			}
+		}
+		if quote := h.sources[n-1].Quote; !strings.Contains(squeeze(quote), squeeze(said)) {
+			t.Errorf("%q does not stand in source %d: %s", said, n, quote)
+		}
 	}
 }

@@ -111,31 +111,3 @@ func buildSample() (dir string, err error) {
 	_, _, err = localindex.Build(context.Background(), authored, filepath.Join(dir, "release"), localindex.Options{Number: 1})
 	return dir, err
 }
-
-func TestTrySample(t *testing.T) {
-	g, lib := New(Options{}), sampleLibrary(t)
-	file := os.Getenv("TRY")
-	if file == "" {
-		t.Skip()
-	}
-	raw, _ := os.ReadFile(file)
-	for line := range bytes.Lines(raw) {
-		ex, q, _ := bytes.Cut(bytes.TrimSpace(line), []byte("|"))
-		if len(q) == 0 {
-			continue
-		}
-		turn := Turn{Exhibit: string(ex), Question: string(q), Language: "en"}
-		if string(q) == "EXPLAIN" || string(q) == "讲解" {
-			turn.Explain, turn.Question = true, ""
-			if string(q) == "讲解" {
-				turn.Language = "zh"
-			}
-		}
-		h := hear(t, g, lib, turn)
-		cites := ""
-		for _, s := range h.sources {
-			cites += " " + s.Section
-		}
-		t.Logf("[%s] %s\n   → %v %s\n   %q\n  %s %dms", ex, q, h.done.Answered, h.text, h.followUps, cites, h.done.Millis)
-	}
-}

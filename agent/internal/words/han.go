@@ -112,6 +112,9 @@ var hanWeak = set(
 // hanEnding are those of them that also end words: 都 in 首都, 会 in 社会.
 var hanEnding = set("都", "会", "能", "位", "件", "想", "向", "对")
 
+// hanAfterVerb are those of the weaker ones that end a chunk as a verb or its direction: 用 in 画用了.
+var hanAfterVerb = set("用", "来", "去", "让", "使", "得", "做", "说", "讲", "看", "里", "上")
+
 // hanComplement are characters that complete a verb: 出 in 折出.
 var hanComplement = set("出", "成", "到", "完", "好")
 

@@ -133,7 +133,7 @@ func (v *Vocabulary) dropWeak(rs []rune) [][]rune {
 	var parts [][]rune
 	start := 0
 	for i, r := range rs {
-		if !hanWeak[string(r)] && !(hanWeaker[string(r)] && v.besideWord(rs, i)) {
+		if !hanWeak[string(r)] && !(hanWeaker[string(r)] && (v.besideWord(rs, i) || i > 0 && i == len(rs)-1 && hanAfterVerb[string(r)])) {
 			continue
 		}
 		if i > start && hanEnding[string(r)] && (i < 2 || v.Cohesion(string(rs[i-2:i])) < minCohesion) && v.pairs[string(rs[i-1:i+1])] == 0 {
