@@ -21,6 +21,7 @@ import (
 	"docent/localindex/vector"
 	"docent/vision/feature"
 	"docent/vision/internal/sealed"
+	"docent/vision/internal/voting"
 )
 
 // Reference is one picture of an exhibit.
@@ -60,7 +61,8 @@ type Report struct {
 	Exhibits    int           `json:"exhibits"`
 	Pictures    int           `json:"pictures"`
 	Features    int           `json:"features"`
-	Centres     int           `json:"centres"`    // of the vocabulary
+	Words       int           `json:"words"`      // of the vocabulary of local features
+	Centres     int           `json:"centres"`    // of the codebook of whole pictures
 	Dimensions  int           `json:"dimensions"` // of the vectors
 	VectorIndex vector.Report `json:"vector_index"`
 	// Weak lists pictures with too few features to be recognised well, fewest first.
@@ -79,11 +81,13 @@ const (
 	indexFile    = "index.bin"
 	featuresFile = "features.bin"
 	modelFile    = "model.bin"
+	votesFile    = "votes.bin"
 	vectorsFile  = "vectors.bin"
 
 	indexKind    = "DOCIDX1"
 	featuresKind = "DOCFEA1"
 	modelKind    = "DOCMOD1"
+	votesKind    = "DOCVOT1"
 )
 
 // index is the content of index.bin, as JSON.
@@ -91,6 +95,7 @@ type index struct {
 	References []indexed `json:"references"`
 	Features   string    `json:"features_sha256"`
 	Model      string    `json:"model_sha256"`
+	Votes      string    `json:"votes_sha256"`
 	Report     Report    `json:"report"`
 }
 
@@ -118,11 +123,21 @@ func BuildIndex(ctx context.Context, refs []Reference, dir string, o Options) (R
 	if len(refs) > maxReferences {
 		return Report{}, fmt.Errorf("build recognition index: %d pictures, at most %d", len(refs), maxReferences)
 	}
-	sets, err := describe(ctx, refs, o.threads())
+	sets, err := describe(ctx, refs, referenceFeatures(len(refs)), o.threads())
 	if err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
-	model, vectors, err := train(ctx, sets, o.threads())
+	rng := rand.New(rand.NewPCG(trainSeed, 0))
+	sample, total := sampleFeatures(sets, trainFeatures, rng)
+	if total == 0 {
+		return Report{}, fmt.Errorf("build recognition index: %w: no picture has features", ErrReference)
+	}
+	vocabulary, err := voting.Train(sample, rng)
+	if err != nil {
+		return Report{}, fmt.Errorf("build recognition index: %w", err)
+	}
+	votes := voting.Build(vocabulary, sets)
+	model, vectors, err := train(ctx, sets, sample, total, rng, o.threads())
 	if err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
@@ -130,18 +145,36 @@ func BuildIndex(ctx context.Context, refs []Reference, dir string, o Options) (R
 	if err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
-	report := summarise(refs, sets, model, vectorReport)
+	report := summarise(refs, sets, model, vocabulary.Words(), vectorReport)
 	for _, w := range report.Weak {
 		o.logger().Warn("reference picture has few features", "exhibit", w.ExhibitID, "picture", w.Picture, "features", w.Features)
 	}
-	if err := write(dir, refs, sets, model, vectorIndex, report); err != nil {
+	if err := write(dir, refs, sets, model, votes, vectorIndex, report); err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
 	return report, nil
 }
 
+// References have more features than a photo needs, as a photo may show any part of them, from near or far. In a large
+// collection each gets fewer, so that the index stays below some 1.4 GB.
+const (
+	referenceSide        = 800 // pixels
+	maxReferenceFeatures = 2000
+	minReferenceFeatures = 700
+	allFeatures          = 10_000_000
+)
+
+// referenceFeatures says how the pictures of a collection of a size are described.
+func referenceFeatures(pictures int) feature.Options {
+	return feature.Options{
+		MaxSide:     referenceSide,
+		MaxFeatures: min(max(allFeatures/pictures, minReferenceFeatures), maxReferenceFeatures),
+		Contrast:    contrast,
+	}
+}
+
 // describe extracts the features of all references.
-func describe(ctx context.Context, refs []Reference, threads int) ([]feature.Set, error) {
+func describe(ctx context.Context, refs []Reference, o feature.Options, threads int) ([]feature.Set, error) {
 	sets := make([]feature.Set, len(refs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(threads)
@@ -150,7 +183,7 @@ func describe(ctx context.Context, refs []Reference, threads int) ([]feature.Set
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			set, err := describeFile(ref.Path)
+			set, err := describeFile(ref.Path, o)
 			if err != nil {
 				return fmt.Errorf("picture %s of exhibit %s: %w", ref.Picture, ref.ExhibitID, err)
 			}
@@ -161,7 +194,7 @@ func describe(ctx context.Context, refs []Reference, threads int) ([]feature.Set
 	return sets, g.Wait()
 }
 
-func describeFile(path string) (feature.Set, error) {
+func describeFile(path string, o feature.Options) (feature.Set, error) {
 	if err := checkHeader(path); err != nil {
 		return feature.Set{}, err
 	}
@@ -170,7 +203,7 @@ func describeFile(path string) (feature.Set, error) {
 	if picture.Empty() {
 		return feature.Set{}, fmt.Errorf("%w: %s cannot be decoded", ErrReference, path)
 	}
-	return feature.Extract(picture, referenceFeatures)
+	return feature.Extract(picture, o)
 }
 
 // checkHeader refuses a file that is no picture or a huge one before it is decoded.
@@ -199,19 +232,14 @@ const (
 	maxCentres     = 256
 	dimensions     = 256
 
-	trainFeatures = 100_000 // features the vocabulary is trained on
+	trainFeatures = 100_000 // features the vocabularies are trained on
 	trainVectors  = 1024    // vectors the projection is trained on
 	trainSeed     = 0x0d0c
 )
 
-// train makes the vocabulary, the projection and one vector per set. A picture without features has a vector of
-// zeros: it is found by nobody.
-func train(ctx context.Context, sets []feature.Set, threads int) (feature.Model, []float32, error) {
-	rng := rand.New(rand.NewPCG(trainSeed, 0))
-	sample, total := sampleFeatures(sets, trainFeatures, rng)
-	if total == 0 {
-		return feature.Model{}, nil, fmt.Errorf("%w: no picture has features", ErrReference)
-	}
+// train makes the codebook, from a sample of all features, the projection and one vector per set. A picture without
+// features has a vector of zeros: it is found by nobody.
+func train(ctx context.Context, sets []feature.Set, sample []byte, total int, rng *rand.Rand, threads int) (feature.Model, []float32, error) {
 	centres := min(max(total/centreFeatures, minCentres), maxCentres)
 	codebook, err := feature.TrainCodebook(sample, centres, rng)
 	if err != nil {
@@ -276,7 +304,7 @@ func sampleFeatures(sets []feature.Set, n int, rng *rand.Rand) (sample []byte, t
 	return sample, total
 }
 
-func write(dir string, refs []Reference, sets []feature.Set, model feature.Model, vectors vector.Index, report Report) error {
+func write(dir string, refs []Reference, sets []feature.Set, model feature.Model, votes *voting.Index, vectors vector.Index, report Report) error {
 	content, err := feature.EncodeSets(sets)
 	if err != nil {
 		return err
@@ -289,10 +317,17 @@ func write(dir string, refs []Reference, sets []feature.Set, model feature.Model
 	if err != nil {
 		return err
 	}
+	votesSum, err := sealed.WriteFile(filepath.Join(dir, votesFile), votesKind, votes.Encode())
+	if err != nil {
+		return err
+	}
 	if err := vector.WriteFile(filepath.Join(dir, vectorsFile), vectors); err != nil {
 		return err
 	}
-	x := index{Features: fmt.Sprintf("%x", featuresSum), Model: fmt.Sprintf("%x", modelSum), Report: report}
+	x := index{
+		Features: fmt.Sprintf("%x", featuresSum), Model: fmt.Sprintf("%x", modelSum), Votes: fmt.Sprintf("%x", votesSum),
+		Report: report,
+	}
 	for _, r := range refs {
 		x.References = append(x.References, indexed{ExhibitID: r.ExhibitID, Picture: r.Picture})
 	}

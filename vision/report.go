@@ -12,9 +12,10 @@ import (
 // tenth of them, and a sure match needs a dozen.
 const weakFeatures = 120
 
-func summarise(refs []Reference, sets []feature.Set, model feature.Model, vectors vector.Report) Report {
+func summarise(refs []Reference, sets []feature.Set, model feature.Model, words int, vectors vector.Report) Report {
 	r := Report{
 		Pictures:    len(refs),
+		Words:       words,
 		Centres:     model.Codebook.Len(),
 		Dimensions:  model.Projection.Out,
 		VectorIndex: vectors,

@@ -17,7 +17,7 @@ func (c Codebook) Len() int { return len(c.Centres) / DescriptorBytes }
 
 // Assign returns the number of the nearest centre of each descriptor.
 func (c Codebook) Assign(descriptors []byte) []int32 {
-	return kernel.Nearest(descriptors, c.Centres)
+	return kernel.Nearest(descriptors, c.Centres, DescriptorBytes)
 }
 
 // kMeansRounds is enough for the assignments of a vocabulary of a few hundred centres to settle: further rounds
@@ -31,35 +31,43 @@ func TrainCodebook(descriptors []byte, k int, rng *rand.Rand) (Codebook, error) 
 	if n == 0 || k < 1 {
 		return Codebook{}, fmt.Errorf("train codebook: %d descriptors for %d centres", n, k)
 	}
+	return Codebook{Centres: KMeans(descriptors, DescriptorBytes, k, kMeansRounds, rng)}, nil
+}
+
+// KMeans finds up to k centres of rows of width bytes (a multiple of 4, at most [MaxByte] each), started from rows
+// drawn with rng. The same rows and generator give the same centres.
+func KMeans(rows []byte, width, k, rounds int, rng *rand.Rand) []byte {
+	n := len(rows) / width
 	k = min(k, n)
-	c := Codebook{Centres: make([]byte, k*DescriptorBytes)}
+	centres := make([]byte, k*width)
+	at := func(b []byte, i int) []byte { return b[i*width : (i+1)*width : (i+1)*width] }
 	for i, from := range rng.Perm(n)[:k] {
-		copy(c.Centres[i*DescriptorBytes:(i+1)*DescriptorBytes], row(descriptors, from))
+		copy(at(centres, i), at(rows, from))
 	}
-	sums := make([]uint32, k*DescriptorBytes)
+	sums := make([]uint32, k*width)
 	counts := make([]uint32, k)
-	for range kMeansRounds {
+	for range rounds {
 		clear(sums)
 		clear(counts)
-		for i, at := range c.Assign(descriptors) {
-			counts[at]++
-			sum := sums[int(at)*DescriptorBytes : (int(at)+1)*DescriptorBytes]
-			for d, v := range row(descriptors, i) {
+		for i, c := range kernel.Nearest(rows, centres, width) {
+			counts[c]++
+			sum := sums[int(c)*width : (int(c)+1)*width]
+			for d, v := range at(rows, i) {
 				sum[d] += uint32(v)
 			}
 		}
 		for i, count := range counts {
-			centre := row(c.Centres, i)
+			centre := at(centres, i)
 			if count == 0 { // an empty cell starts again elsewhere
-				copy(centre, row(descriptors, rng.IntN(n)))
+				copy(centre, at(rows, rng.IntN(n)))
 				continue
 			}
-			for d, sum := range sums[i*DescriptorBytes : (i+1)*DescriptorBytes] {
+			for d, sum := range sums[i*width : (i+1)*width] {
 				centre[d] = byte((sum + count/2) / count)
 			}
 		}
 	}
-	return c, nil
+	return centres
 }
 
 func row(b []byte, i int) []byte {

@@ -14,9 +14,12 @@ import (
 	"docent/vision/internal/kernel"
 )
 
-// DescriptorBytes is the length of one RootSIFT descriptor. Its values are multiples of 1/512, so that its Euclidean
-// length is about 512.
+// DescriptorBytes is the length of one RootSIFT descriptor. Its values are multiples of 1/254, so that its Euclidean
+// length is about 254.
 const DescriptorBytes = kernel.DescriptorBytes
+
+// MaxByte is the largest byte a descriptor may have.
+const MaxByte = kernel.MaxByte
 
 // Point is one key point: its place and diameter in pixels of the described picture, and its direction in degrees.
 type Point struct {

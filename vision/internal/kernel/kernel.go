@@ -20,8 +20,12 @@ import (
 	"unsafe"
 )
 
-// DescriptorBytes is the length of one descriptor.
-const DescriptorBytes = 128
+// DescriptorBytes is the length of one descriptor. Its bytes are at most MaxByte; more would overflow the sums of
+// pairs of products.
+const (
+	DescriptorBytes = 128
+	MaxByte         = 127
+)
 
 // Point is one key point, in pixels of the picture; the angle is in degrees.
 type Point struct {
@@ -66,6 +70,10 @@ func SIFT(gray []byte, rows, cols, step int, o SIFTOptions) ([]Point, []byte, er
 // Match finds one-to-one matches between two sets of descriptors that pass Lowe's ratio test: best[i] is the number
 // of the reference descriptor that query descriptor i matches, or -1.
 func Match(query, reference []byte, ratio float32) (best []int32) {
+	return match(query, reference, ratio, 0)
+}
+
+func match(query, reference []byte, ratio float32, level int) (best []int32) {
 	nq, nr := len(query)/DescriptorBytes, len(reference)/DescriptorBytes
 	best = make([]int32, nq)
 	if nq == 0 || nr == 0 {
@@ -74,20 +82,31 @@ func Match(query, reference []byte, ratio float32) (best []int32) {
 		}
 		return best
 	}
-	distance := make([]int32, nq)
 	C.docent_match((*C.uint8_t)(&query[0]), C.int(nq), (*C.uint8_t)(&reference[0]), C.int(nr), C.float(ratio*ratio),
-		(*C.int32_t)(&best[0]), (*C.int32_t)(&distance[0]))
+		C.int(level), (*C.int32_t)(&best[0]))
 	return best
 }
 
-// Nearest returns, for each descriptor, the number of its nearest centre.
-func Nearest(descriptors, centres []byte) []int32 {
-	n, k := len(descriptors)/DescriptorBytes, len(centres)/DescriptorBytes
+// Nearest returns, for each row of width bytes (a multiple of 4), the number of its nearest centre.
+func Nearest(rows, centres []byte, width int) []int32 {
+	n, k := len(rows)/width, len(centres)/width
 	out := make([]int32, n)
 	if n == 0 || k == 0 {
 		return out
 	}
-	C.docent_nearest((*C.uint8_t)(&descriptors[0]), C.int(n), (*C.uint8_t)(&centres[0]), C.int(k), (*C.int32_t)(&out[0]))
+	C.docent_nearest((*C.uint8_t)(&rows[0]), C.int(n), C.int(width), (*C.uint8_t)(&centres[0]), C.int(k), (*C.int32_t)(&out[0]))
+	return out
+}
+
+// Distances returns, for each row of width bytes (a multiple of 4), its squared distance to each centre, less the
+// row's own squared length.
+func Distances(rows, centres []byte, width int) []int32 {
+	n, k := len(rows)/width, len(centres)/width
+	out := make([]int32, n*k)
+	if n == 0 || k == 0 {
+		return out
+	}
+	C.docent_distances((*C.uint8_t)(&rows[0]), C.int(n), C.int(width), (*C.uint8_t)(&centres[0]), C.int(k), (*C.int32_t)(&out[0]))
 	return out
 }
 

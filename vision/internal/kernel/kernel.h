@@ -31,14 +31,21 @@ int docent_sift(const uint8_t *pixels, int rows, int cols, size_t step, docent_s
                 docent_features *out, char *err, size_t err_size);
 void docent_features_free(docent_features *f);
 
+// All bytes of descriptors are at most 127.
+
 // docent_match finds, for each of nq query descriptors, the nearest of nr reference descriptors (128 bytes each).
 // best[i] is its number, or -1 where the squared distance is not below ratio2 times that of the second nearest, or
-// where another query descriptor is nearer to that reference descriptor.
-void docent_match(const uint8_t *q, int nq, const uint8_t *r, int nr, float ratio2, int32_t *best,
-                  int32_t *distance);
+// where another query descriptor is nearer to that reference descriptor. level 0 takes the processor's best
+// instructions, 1 none of them and 2 at most AVX2, for tests.
+void docent_match(const uint8_t *q, int nq, const uint8_t *r, int nr, float ratio2, int level,
+                  int32_t *best);
 
-// docent_nearest writes the number of the nearest of k centres (128 bytes each) for each of n descriptors.
-void docent_nearest(const uint8_t *d, int n, const uint8_t *centres, int k, int32_t *nearest);
+// docent_nearest writes the number of the nearest of k centres for each of n rows, width bytes each (a multiple of 4).
+void docent_nearest(const uint8_t *rows, int n, int width, const uint8_t *centres, int k, int32_t *nearest);
+
+// docent_distances writes, for each of n rows, its squared distance to each of k centres less the row's own squared
+// length, which is the same for all of them.
+void docent_distances(const uint8_t *rows, int n, int width, const uint8_t *centres, int k, int32_t *distances);
 
 // docent_homography estimates the homography that maps src onto dst (n pairs of x, y) by RANSAC with a threshold
 // in pixels of dst, refines it over its inliers, and marks them in mask. Returns the number of inliers, 0 where

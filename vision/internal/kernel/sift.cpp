@@ -14,14 +14,15 @@ namespace {
 const int kBytes = 128;
 
 // root_sift turns a SIFT histogram into a Hellinger one (Arandjelović and Zisserman, CVPR 2012): divided by its
-// sum, square root taken, so its Euclidean length is 1; stored as bytes of 1/512.
+// sum, square root taken, so its Euclidean length is 1; stored in multiples of 1/254 up to 127, which only the rare
+// value above .5 exceeds.
 void root_sift(const float *in, uint8_t *out) {
 	float sum = 1e-7f;
 	for (int i = 0; i < kBytes; i++) sum += in[i];
-	const float scale = 512.0f / std::sqrt(sum);
+	const float scale = 254.0f / std::sqrt(sum);
 	for (int i = 0; i < kBytes; i++) {
 		const float v = std::sqrt(in[i]) * scale + 0.5f;
-		out[i] = v > 255.0f ? 255 : static_cast<uint8_t>(v);
+		out[i] = v > 127.0f ? 127 : static_cast<uint8_t>(v);
 	}
 }
 

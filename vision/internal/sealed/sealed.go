@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // The envelope, numbers little-endian: 8 bytes magic naming the kind, 8 bytes length of the content, 32 bytes
@@ -96,6 +98,33 @@ func ReadFile(path, kind string, limit int64) ([]byte, Sum, error) {
 		return nil, Sum{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	return content, sum, nil
+}
+
+// MapFile maps a sealed file of at most limit bytes into memory, checks it, and returns its content, which must not be
+// used after unmap. A file that is cut short while it is mapped ends the process, so it must be one that nobody
+// writes to.
+func MapFile(path, kind string, limit int64) (content []byte, sum Sum, unmap func() error, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Sum{}, nil, fmt.Errorf("open: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, Sum{}, nil, fmt.Errorf("map %s: %w", path, err)
+	}
+	if info.Size() > limit || info.Size() < headSize {
+		return nil, Sum{}, nil, fmt.Errorf("map %s: %w: %d bytes, want %d to %d", path, ErrDamaged, info.Size(), headSize, limit)
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, Sum{}, nil, fmt.Errorf("map %s: %w", path, err)
+	}
+	content, sum, err = Unseal(kind, data)
+	if err != nil {
+		return nil, Sum{}, nil, fmt.Errorf("map %s: %w", path, errors.Join(err, unix.Munmap(data)))
+	}
+	return content, sum, func() error { return unix.Munmap(data) }, nil
 }
 
 // writeWhole writes a file through a temporary one in the same folder, and makes both durable.
