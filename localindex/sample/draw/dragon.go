@@ -41,7 +41,7 @@ func dragonCurve(c *canvas.Canvas) {
 
 	c.Clip(complex(84, 84), complex(c.Width-84, c.Height-84))
 	c.Shade(func(complex128) canvas.Color { return canvas.Hex(0xefe6d3) })
-	pale := canvas.NewRamp(canvas.Hex(0xe3d6bb), canvas.Hex(0xd3c29f), canvas.Hex(0xdccfb6))
+	pale := canvas.NewRamp(canvas.Hex(0xdfd0b0), canvas.Hex(0xc6b084), canvas.Hex(0xd6c7a6), canvas.Hex(0xbfc2a4))
 	for _, g := range []struct {
 		to    complex128
 		folds int
