@@ -53,7 +53,7 @@
       let on = true;
       try { await ask(); } catch { on = false; }
       live.classList.toggle("off", !on);
-      const text = on ? live.dataset.on : live.dataset.off;
+      const text = on ? live.dataset.up : live.dataset.down;
       if (live.textContent !== text) live.textContent = text;
     }
     setTimeout(loop, period);

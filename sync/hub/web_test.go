@@ -74,7 +74,7 @@ func TestPageShowsAndEscapes(t *testing.T) {
 		`<html lang="en">`, "Docent hub", "museum", "kiosk-1", "Ready", "Question answered", "made.up", "penrose", "0.97",
 		`&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt; 鼎是什么？`, "a, b&amp;c", "&lt;b&gt;", strings.Repeat("好", maxValue-1) + "…",
 		`title="0192f0c1-2345-7abc-8def-0123456789ab">6789ab<`, `<strong>4</strong> <span>events stored`, `<strong>1</strong> <span>kiosks here now`,
-		`data-last="4"`,
+		`data-last="4"`, `data-down="The hub does not answer" role="status">Live<`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)

@@ -12,6 +12,9 @@ import (
 	"docent/sync/wire"
 )
 
+// settle is how long the link waits for more events before it says that the outbox is empty.
+const settle = time.Second
+
 var errStalled = errors.New("the hub acknowledges nothing")
 
 // sender publishes from the outbox with a bounded window and starts over from the oldest unacknowledged event when
@@ -23,15 +26,16 @@ type sender struct {
 	tokens   []mqtt.Token    // messages the broker has not answered
 	stalls   int             // ack timeouts in a row
 	rewound  time.Time       // of the last start over
+	told     uint64          // depth in the last status message
 }
 
 // send runs until the connection is lost, ctx ends or the outbox fails.
 func (s *session) send(ctx context.Context) error {
-	d := &sender{s: s}
+	d := &sender{s: s, told: 1} // the first status was sent when the connection began
 	opt := s.l.opt
 	silence := time.NewTimer(opt.AckTimeout) // since the last progress, while something waits for an acknowledgement
 	defer silence.Stop()
-	heartbeat := time.NewTicker(opt.StatusEvery)
+	heartbeat := time.NewTimer(opt.StatusEvery)
 	defer heartbeat.Stop()
 	for {
 		idle := d.window == 0
@@ -58,6 +62,9 @@ func (s *session) send(ctx context.Context) error {
 			}
 			if progress {
 				silence.Reset(opt.AckTimeout)
+				if d.told > 0 && opt.Outbox.State().Depth == 0 {
+					heartbeat.Reset(min(settle, opt.StatusEvery)) // say soon that nothing waits any more
+				}
 			}
 		case <-silence.C:
 			silence.Reset(opt.AckTimeout)
@@ -65,6 +72,8 @@ func (s *session) send(ctx context.Context) error {
 				return err
 			}
 		case <-heartbeat.C:
+			heartbeat.Reset(opt.StatusEvery)
+			d.told = opt.Outbox.State().Depth
 			d.tokens = append(d.tokens, s.status(wire.PresenceReady))
 		}
 	}

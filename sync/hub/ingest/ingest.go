@@ -37,8 +37,6 @@ type Options struct {
 	Store Store
 	// Send delivers an acknowledgement to a kiosk. It must not block for long; one that is lost is made up for by the next.
 	Send func(store.Ack)
-	// Stored is called after each transaction that stored events; nil for none.
-	Stored func()
 	Clock  func() time.Time // nil means time.Now
 	Logger *slog.Logger     // nil discards
 }
@@ -76,9 +74,6 @@ func New(opt Options) *Ingest {
 	}
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
-	}
-	if opt.Stored == nil {
-		opt.Stored = func() {}
 	}
 	in := &Ingest{
 		opt: opt, queue: make(chan *request, queueLen), closing: make(chan struct{}), stopped: make(chan struct{}),
@@ -195,9 +190,6 @@ func (in *Ingest) store(batch []*request) {
 		in.opt.Logger.Warn("hash chain broken", "streams", receipt.Broken)
 	}
 	in.mark(receipt.Acks)
-	if receipt.Stored > 0 {
-		in.opt.Stored()
-	}
 }
 
 // refusedKiosk names one kiosk of a batch with refusals, for the log.

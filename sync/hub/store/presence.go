@@ -13,7 +13,7 @@ type Kiosk struct {
 	Site        string    `json:"site"`
 	ID          string    `json:"kiosk_id"`
 	State       string    `json:"state"`
-	StateAt     time.Time `json:"state_at"` // hub's clock
+	StateAt     time.Time `json:"state_at"` // since when, by the hub's clock
 	SessionSeq  uint64    `json:"session_seq"`
 	Version     string    `json:"version,omitempty"`
 	OutboxDepth uint64    `json:"outbox_depth"` // when it last said
@@ -26,15 +26,20 @@ type Kiosk struct {
 // late, when the kiosk is back already, is passed over.
 func (s *Store) SetPresence(ctx context.Context, addr wire.Address, st wire.Status, at time.Time) error {
 	var err error
-	if st.State == wire.PresenceLost || st.State == wire.PresenceDisconnected {
+	switch st.State {
+	case wire.PresenceLost: // a will, which knows nothing but its session
 		_, err = s.write.ExecContext(ctx, `UPDATE kiosks SET state = ?, state_at = ? WHERE site = ? AND kiosk_id = ? AND session_seq = ?`,
 			string(st.State), formatTime(at), addr.Site, addr.Kiosk, st.SessionSeq)
-	} else {
+	case wire.PresenceDisconnected:
+		_, err = s.write.ExecContext(ctx, `UPDATE kiosks SET state = ?, state_at = ?, outbox_depth = ?, free_bytes = ?, degraded = ?
+			WHERE site = ? AND kiosk_id = ? AND session_seq = ?`,
+			string(st.State), formatTime(at), st.OutboxDepth, st.FreeBytes, st.Degraded, addr.Site, addr.Kiosk, st.SessionSeq)
+	default:
 		_, err = s.write.ExecContext(ctx, `INSERT INTO kiosks
 			(site, kiosk_id, state, session_seq, boot_id, version, outbox_depth, free_bytes, degraded, state_at) VALUES (?,?,?,?,?,?,?,?,?,?)
-			ON CONFLICT (site, kiosk_id) DO UPDATE SET state = excluded.state, session_seq = excluded.session_seq, boot_id = excluded.boot_id,
-			version = excluded.version, outbox_depth = excluded.outbox_depth, free_bytes = excluded.free_bytes,
-			degraded = excluded.degraded, state_at = excluded.state_at`,
+			ON CONFLICT (site, kiosk_id) DO UPDATE SET state_at = CASE WHEN state = excluded.state AND session_seq = excluded.session_seq
+			THEN state_at ELSE excluded.state_at END, state = excluded.state, session_seq = excluded.session_seq, boot_id = excluded.boot_id,
+			version = excluded.version, outbox_depth = excluded.outbox_depth, free_bytes = excluded.free_bytes, degraded = excluded.degraded`,
 			addr.Site, addr.Kiosk, string(st.State), st.SessionSeq, st.BootID, st.Version, st.OutboxDepth, st.FreeBytes, st.Degraded, formatTime(at))
 	}
 	if err != nil {

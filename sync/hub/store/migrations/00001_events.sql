@@ -72,7 +72,7 @@ CREATE TABLE kiosks (
     outbox_depth INTEGER NOT NULL DEFAULT 0,
     free_bytes   INTEGER NOT NULL DEFAULT 0,
     degraded     TEXT    NOT NULL DEFAULT '',
-    state_at     TEXT    NOT NULL, -- by the hub's clock
+    state_at     TEXT    NOT NULL, -- since when, by the hub's clock
     PRIMARY KEY (site, kiosk_id)
 );
 
