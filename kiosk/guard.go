@@ -21,9 +21,7 @@ func harden(c *fiber.Ctx) error {
 	c.Set("Cross-Origin-Opener-Policy", "same-origin")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 	c.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
-	if strings.HasPrefix(c.Path(), api) {
-		c.Set(fiber.HeaderCacheControl, "no-store") // pictures of the release say otherwise
-	}
+	c.Set(fiber.HeaderCacheControl, "no-store") // the page and pictures of the release say otherwise
 	return c.Next()
 }
 

@@ -70,9 +70,13 @@ func gauge(name, help string, value func() float64) prometheus.GaugeFunc {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 }
 
-func (m *metrics) stages(decode time.Duration, t vision.Timings) {
+func (m *metrics) stages(from origin, t vision.Timings) {
+	first := "decode"
+	if from.camera {
+		first = "capture"
+	}
 	for stage, d := range map[string]time.Duration{
-		"decode": decode, "features": t.Features, "shortlist": t.Shortlist, "verify": t.Verify, "total": decode + t.Total,
+		first: from.took, "features": t.Features, "shortlist": t.Shortlist, "verify": t.Verify, "total": from.took + t.Total,
 	} {
 		m.recognition.WithLabelValues(stage).Observe(d.Seconds())
 	}

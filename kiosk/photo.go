@@ -52,7 +52,8 @@ type candidate struct {
 }
 
 type timings struct {
-	Decode    float64 `json:"decode"`
+	Capture   float64 `json:"capture"` // waiting for the camera's frames; 0 for an upload
+	Decode    float64 `json:"decode"`  // of an upload; 0 for the camera
 	Features  float64 `json:"features"`
 	Shortlist float64 `json:"shortlist"`
 	Verify    float64 `json:"verify"`
@@ -80,7 +81,7 @@ func (k *Kiosk) postPhoto(c *fiber.Ctx) error {
 			return err
 		}
 		defer photo.Close()
-		decoded := k.now().Sub(began)
+		got := origin{camera: len(c.Request().Body()) == 0, took: k.now().Sub(began)}
 		seen, err := content.recogniser.Recognise(ctx, photo)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
@@ -90,10 +91,27 @@ func (k *Kiosk) postPhoto(c *fiber.Ctx) error {
 		case err != nil:
 			return fmt.Errorf("recognise photo: %w", err)
 		}
-		k.metrics.stages(decoded, seen.Timings)
+		k.metrics.stages(got, seen.Timings)
 		k.metrics.photos.WithLabelValues(string(seen.Decision)).Inc()
-		return k.answerPhoto(c, content, v, photo, decoded, seen)
+		return k.answerPhoto(c, content, v, photo, got, seen)
 	})
+}
+
+// origin is where a photo came from and how long that took.
+type origin struct {
+	camera bool
+	took   time.Duration
+}
+
+func (o origin) timings(t vision.Timings) timings {
+	out := timings{
+		Decode: millis(o.took), Features: millis(t.Features), Shortlist: millis(t.Shortlist), Verify: millis(t.Verify),
+		Total: millis(o.took + t.Total),
+	}
+	if o.camera {
+		out.Capture, out.Decode = out.Decode, 0
+	}
+	return out
 }
 
 // takeSlot puts a value into slots, waiting for room.
@@ -165,7 +183,7 @@ func photoField(contentType string, body []byte) ([]byte, error) {
 }
 
 // answerPhoto keeps the photo, notes what was seen, and answers.
-func (k *Kiosk) answerPhoto(c *fiber.Ctx, content *content, v visit.Visit, photo vision.Photo, decoded time.Duration, seen vision.Recognition) error {
+func (k *Kiosk) answerPhoto(c *fiber.Ctx, content *content, v visit.Visit, photo vision.Photo, got origin, seen vision.Recognition) error {
 	jpeg, err := photo.JPEG(photoSide, photoQuality)
 	if err != nil {
 		return fmt.Errorf("keep photo: %w", err)
@@ -176,10 +194,7 @@ func (k *Kiosk) answerPhoto(c *fiber.Ctx, content *content, v visit.Visit, photo
 	}
 	out := photoAnswer{
 		Decision: seen.Decision, Advice: vision.Judge(photo).Code, Candidates: []candidate{},
-		Timings: timings{
-			Decode: millis(decoded), Features: millis(seen.Timings.Features), Shortlist: millis(seen.Timings.Shortlist),
-			Verify: millis(seen.Timings.Verify), Total: millis(decoded + seen.Timings.Total),
-		},
+		Timings: got.timings(seen.Timings),
 	}
 	var offers []visit.Offer
 	for _, found := range seen.Candidates {

@@ -75,7 +75,7 @@ func TestPhotoOfAKnownExhibit(t *testing.T) {
 		a.Candidates[0].Inliers != 41 || len(a.Candidates[0].Outline) != 4 || a.Candidates[0].Outline[2] != [2]float64{.9, 1.1} {
 		t.Errorf("answer %+v", a)
 	}
-	if a.Timings.Features != 20 || a.Timings.Total < 30 || a.Timings.Decode <= 0 {
+	if a.Timings.Features != 20 || a.Timings.Total < 30 || a.Timings.Decode <= 0 || a.Timings.Capture != 0 {
 		t.Errorf("timings %+v", a.Timings)
 	}
 	events := h.events.wantTypes(t, "exhibit.seen")
@@ -192,7 +192,7 @@ func TestPhotoFromTheCamera(t *testing.T) {
 	h.recogniser.set(match("red-fan"), nil)
 	visit := h.startVisit("en")
 	a := h.photoAnswer(h.do(http.MethodPost, "/api/v1/photo?visit="+visit, "", nil))
-	if a.Decision != vision.DecisionMatch || a.Photo.Width != 640 || l.taken != 1 || l.n != 4 {
+	if a.Decision != vision.DecisionMatch || a.Photo.Width != 640 || a.Timings.Decode != 0 || a.Timings.Capture <= 0 || l.taken != 1 || l.n != 4 {
 		t.Errorf("answer %+v after %d bursts of %d", a, l.taken, l.n)
 	}
 	h.events.take()
