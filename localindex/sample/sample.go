@@ -99,7 +99,7 @@ func writeTexts(ctx context.Context, root *os.Root) error {
 	})
 }
 
-// writePictures draws the pictures, at most two at a time: one takes up to 60 MB of memory.
+// writePictures draws the pictures, at most two at a time: one takes up to 70 MB of memory.
 func writePictures(ctx context.Context, root *os.Root, render func(draw.Drawing) image.Image) error {
 	if err := root.Mkdir("pictures", 0o755); err != nil {
 		return err
