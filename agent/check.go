@@ -14,6 +14,7 @@ import (
 var (
 	errNoEvidence  = errors.New("the model finds no answer in the evidence")
 	errEmpty       = errors.New("the model wrote nothing")
+	errLong        = errors.New("the model wrote too much")
 	errUncited     = errors.New("the model cited nothing")
 	errCitation    = errors.New("the model cited a source that does not exist")
 	errUnsupported = errors.New("the model wrote what the evidence does not have")

@@ -55,12 +55,16 @@ func (g *Guide) write(ctx context.Context, lib Library, t Turn, f found, out str
 // run takes the model's pieces, and sends each sentence once it is whole and checked.
 func (w *writer) run(pieces iter.Seq2[string, error], begun func()) error {
 	var text string
+	length := 0
 	for piece, err := range pieces {
 		if err != nil {
 			return err
 		}
 		begun()
 		text += piece
+		if length += len(piece); length > maxAnswer {
+			return errLong
+		}
 		whole, rest := cutSentences(text)
 		for _, s := range whole {
 			if err := w.send(s); err != nil {
@@ -83,6 +87,9 @@ func (w *writer) run(pieces iter.Seq2[string, error], begun func()) error {
 	}
 	return nil
 }
+
+// maxAnswer is the most bytes of a model's text; the longest explanation has some 1,200.
+const maxAnswer = 8 << 10
 
 // cutSentences takes the whole sentences from a growing text. The last one is never taken: more of it may come, if
 // only a citation mark.

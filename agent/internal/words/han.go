@@ -38,8 +38,8 @@ func splitFunction(run []rune) hanRun {
 	start := 0
 	for i := 0; i < len(run); {
 		n := functionWordAt(run[i:])
-		if n == 0 {
-			i++
+		if n <= 0 {
+			i += max(1, -n)
 			continue
 		}
 		if i > start {
@@ -55,7 +55,8 @@ func splitFunction(run []rune) hanRun {
 	return out
 }
 
-// functionWordAt returns the length in characters of the longest function word at the start of run, 0 for none.
+// functionWordAt returns the length in characters of the longest function word at the start of run, 0 for none, and
+// less than 0, by its length, for a content word that begins like one.
 func functionWordAt(run []rune) int {
 	if n := demonstrative(run); n > 0 {
 		return n
@@ -64,7 +65,7 @@ func functionWordAt(run []rune) int {
 		if w := string(run[:n]); hanFunction[w] {
 			return n
 		} else if hanContent[w] {
-			return 0
+			return -n
 		}
 	}
 	return 0

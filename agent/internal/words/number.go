@@ -91,8 +91,8 @@ func hanNumber(s string) (string, bool) {
 	if len(rs) > 15 {
 		return "", false
 	}
-	var total, section, digit int64
-	digit = -1
+	var high, total, section int64 // hundred millions; ten thousands; below
+	digit := int64(-1)
 	for _, r := range rs {
 		switch r {
 		case '十', '百', '千':
@@ -102,13 +102,12 @@ func hanNumber(s string) (string, bool) {
 			}
 			section += digit * unit
 			digit = -1
-		case '万', '亿':
-			unit := map[rune]int64{'万': 10_000, '亿': 100_000_000}[r]
-			if digit > 0 {
-				section += digit
-			}
-			total = (total + max(section, 1)) * unit
+		case '万':
+			total += (section + max(digit, 0)) * 10_000
 			section, digit = 0, -1
+		case '亿':
+			high += (total + section + max(digit, 0)) * 100_000_000
+			total, section, digit = 0, 0, -1
 		default:
 			digit = hanDigits[r]
 		}
@@ -116,5 +115,6 @@ func hanNumber(s string) (string, bool) {
 	if digit > 0 {
 		section += digit
 	}
-	return strconv.FormatInt(total+section, 10), total+section >= 0
+	n := high + total + section
+	return strconv.FormatInt(n, 10), n > 0
 }

@@ -97,6 +97,9 @@ func sentenceEnd(rs []rune, start, i int) int {
 	case '。', '！', '？':
 		return closers(rs, i+1)
 	case '.', '!', '?':
+		if i > start && strings.ContainsRune(".!?", rs[i-1]) {
+			return 0 // the first mark of a run has decided
+		}
 	default:
 		return 0
 	}
@@ -110,7 +113,7 @@ func sentenceEnd(rs []rune, start, i int) int {
 	if !unicode.IsSpace(rs[end]) {
 		return 0
 	}
-	if rs[i] == '.' && abbreviated(rs, start, i) {
+	if rs[i] == '.' && (abbreviated(rs, start, i) || numbering(rs[start:i])) {
 		return 0
 	}
 	next := end
@@ -188,6 +191,16 @@ func abbreviated(rs []rune, start, i int) bool {
 		return next < len(rs) && (unicode.IsDigit(rs[next]) || unicode.IsLower(rs[next]))
 	}
 	return true
+}
+
+// numbering reports the number of a list item before its full stop.
+func numbering(rs []rune) bool {
+	for _, r := range rs {
+		if r < '0' || r > '9' {
+			return false
+		}
+	}
+	return len(rs) > 0 && len(rs) <= 2
 }
 
 func startsWithFunctionWord(rs []rune) bool {

@@ -81,7 +81,7 @@ func (v *Vocabulary) IDF(language string, df int) float64 {
 const prefixLength = 5
 
 // Variants returns the stems of the gallery that are forms of the same word as stem: itself, and stems of which one
-// begins with the other and is at most four letters longer ("discov" and "discoveri", "mathemat" and
+// begins with the other and is at most five letters longer ("discov" and "discoveri", "mathemat" and
 // "mathematician"). It is empty where the gallery does not know the word.
 func (v *Vocabulary) Variants(stem string) []string {
 	var out []string
@@ -96,7 +96,7 @@ func (v *Vocabulary) Variants(stem string) []string {
 		if len(short) > len(long) {
 			short, long = long, short
 		}
-		if s != stem && strings.HasPrefix(long, short) && len(long)-len(short) <= 4 {
+		if s != stem && strings.HasPrefix(long, short) && len(long)-len(short) <= 5 {
 			out = append(out, s)
 		}
 	}
