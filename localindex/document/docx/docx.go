@@ -31,7 +31,7 @@ func (Parser) Parse(ctx context.Context, name string, data []byte) (document.Doc
 	if body == nil {
 		return document.Document{}, document.Broken("open", "there is no text part in it")
 	}
-	r := &reader{ctx: ctx, d: newDecoder("text", body), notes: map[string]string{}, said: map[string]bool{}}
+	r := &reader{ctx: ctx, d: newDecoder("the text", body), notes: map[string]string{}, said: map[string]bool{}}
 	if err := r.readParts(a, main); err != nil {
 		return document.Document{}, err
 	}
@@ -83,7 +83,7 @@ func (r *reader) readParts(a *archive, main string) error {
 
 // readNotes reads the texts of footnotes or endnotes.
 func (r *reader) readNotes(kind string, data []byte) error {
-	inner := &reader{ctx: r.ctx, d: newDecoder(kind, data), styles: r.styles, lists: r.lists, notes: map[string]string{}, said: map[string]bool{}}
+	inner := &reader{ctx: r.ctx, d: newDecoder("the "+kind, data), styles: r.styles, lists: r.lists, notes: map[string]string{}, said: map[string]bool{}}
 	if _, err := inner.d.root(); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func properties(a *archive) (title, language string, err error) {
 	if err != nil || data == nil {
 		return "", "", err
 	}
-	d := newDecoder("properties", data)
+	d := newDecoder("the properties", data)
 	if _, err := d.root(); err != nil {
 		return "", "", err
 	}

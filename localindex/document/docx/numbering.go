@@ -33,7 +33,7 @@ func readNumbering(data []byte) (*numbering, error) {
 	if data == nil {
 		return n, nil
 	}
-	d := newDecoder("numbering", data)
+	d := newDecoder("the numbering", data)
 	if _, err := d.root(); err != nil {
 		return nil, err
 	}

@@ -63,17 +63,17 @@ func (a *archive) part(name string) ([]byte, error) {
 	}
 	r, err := f.Open()
 	if err != nil {
-		return nil, document.Broken("open "+name, err.Error())
+		return nil, document.Broken("open part "+name+" of", err.Error())
 	}
 	defer r.Close()
 	limit := min(a.left, maxPart)
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if int64(len(data)) > limit {
-		return nil, &document.Error{Op: "open " + name, Reason: fmt.Sprintf("it unpacks to more than %d MiB", maxPart>>20),
+		return nil, &document.Error{Op: "open part " + name + " of", Reason: fmt.Sprintf("it unpacks to more than %d MiB", maxPart>>20),
 			Hint: "take out embedded files, or divide it", Err: document.ErrUnsafe}
 	}
 	if err != nil {
-		return nil, document.Broken("open "+name, fmt.Sprintf("this part of it is damaged: %v", err))
+		return nil, document.Broken("open part "+name+" of", fmt.Sprintf("this part of it is damaged: %v", err))
 	}
 	a.left -= int64(len(data))
 	return data, nil
@@ -125,12 +125,12 @@ func (d *decoder) next() (xml.Token, error) {
 			if errors.Is(err, io.EOF) && d.depth == 0 {
 				return nil, io.EOF
 			}
-			return nil, document.Broken("read "+d.part, fmt.Sprintf("its XML is damaged: %v", err))
+			return nil, document.Broken("read "+d.part+" of", fmt.Sprintf("its XML is damaged: %v", err))
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
 			if d.depth++; d.depth > maxDepth {
-				return nil, &document.Error{Op: "read " + d.part, Reason: fmt.Sprintf("its elements are more than %d deep", maxDepth), Err: document.ErrUnsafe}
+				return nil, &document.Error{Op: "read " + d.part + " of", Reason: fmt.Sprintf("its elements are more than %d deep", maxDepth), Err: document.ErrUnsafe}
 			}
 			return t, nil
 		case xml.EndElement:
@@ -139,7 +139,7 @@ func (d *decoder) next() (xml.Token, error) {
 		case xml.CharData:
 			return t, nil
 		case xml.Directive:
-			return nil, &document.Error{Op: "read " + d.part, Reason: "it has a document type, which no Word document has",
+			return nil, &document.Error{Op: "read " + d.part + " of", Reason: "it has a document type, which no Word document has",
 				Hint: "do not trust this file", Err: document.ErrUnsafe}
 		}
 	}
@@ -164,7 +164,7 @@ func (d *decoder) each(read func(xml.StartElement) error, text func(string)) err
 		t, err := d.next()
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				return document.Broken("read "+d.part, "it ends too early")
+				return document.Broken("read "+d.part+" of", "it ends too early")
 			}
 			return err
 		}
@@ -191,7 +191,7 @@ func (d *decoder) skip() error {
 func (d *decoder) root() (xml.StartElement, error) {
 	s, err := d.nextStart()
 	if errors.Is(err, io.EOF) {
-		return s, document.Broken("read "+d.part, "it is empty")
+		return s, document.Broken("read "+d.part+" of", "it is empty")
 	}
 	return s, err
 }

@@ -39,7 +39,7 @@ func readStyles(data []byte) (*styles, error) {
 	if data == nil {
 		return s, nil
 	}
-	d := newDecoder("styles", data)
+	d := newDecoder("the styles", data)
 	if _, err := d.root(); err != nil {
 		return nil, err
 	}

@@ -135,6 +135,9 @@ func (r *reader) block(n *html.Node, a at) {
 	case atom.Ul, atom.Ol, atom.Dir:
 		r.flush(a)
 		r.list(n, a)
+	case atom.Dl:
+		r.flush(a)
+		r.terms(n, a, "")
 	case atom.Blockquote:
 		r.inside(n, a, at{kind: document.Quote})
 	case atom.Figcaption, atom.Caption:
@@ -159,7 +162,7 @@ func (r *reader) block(n *html.Node, a at) {
 			}
 		}
 		r.children(n, a)
-	case atom.P, atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Footer, atom.Aside, atom.Figure, atom.Address, atom.Dl, atom.Dt, atom.Dd,
+	case atom.P, atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Footer, atom.Aside, atom.Figure, atom.Address, atom.Dt, atom.Dd,
 		atom.Li, atom.Details, atom.Summary, atom.Form, atom.Fieldset, atom.Legend, atom.Center, atom.Hgroup, atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Body:
 		r.inside(n, a, a)
 	default:
@@ -287,6 +290,35 @@ func (r *reader) list(l *html.Node, a at) {
 		r.mark = ""
 	}
 	r.flush(in)
+}
+
+// terms reads a list of terms and what they mean: each pair is one paragraph. It returns the term that is still open.
+func (r *reader) terms(l *html.Node, a at, term string) string {
+	for c := l.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case r.dropped[c]:
+		case c.DataAtom == atom.Dt:
+			if term != "" {
+				term += ", "
+			}
+			term += r.textOf(c)
+		case c.DataAtom == atom.Dd:
+			text := r.textOf(c)
+			if term != "" && text != "" {
+				text = strings.TrimRight(term, ":： ") + ": " + text
+			}
+			r.line.WriteString(text)
+			r.flush(a)
+			term = ""
+		case c.DataAtom == atom.Div:
+			term = r.terms(c, a, term)
+		default:
+			r.block(c, a)
+		}
+	}
+	r.line.WriteString(term)
+	r.flush(a)
+	return ""
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -186,16 +186,19 @@ func quarter(a, b float64) int {
 // forceBold is the flag of a font that is drawn bold.
 const forceBold = 1 << 18
 
+// bold goes by the name of the font: the weight that PDFium gives is made of the width of stems, and 6,980 for some.
 func (f *file) bold(text references.FPDF_TEXTPAGE, i int) bool {
-	if w, err := f.instance.FPDFText_GetFontWeight(&requests.FPDFText_GetFontWeight{TextPage: text, Index: i}); err == nil && w.FontWeight >= 600 {
-		return true
-	}
 	font, err := f.instance.FPDFText_GetFontInfo(&requests.FPDFText_GetFontInfo{TextPage: text, Index: i})
 	if err != nil {
 		return false
 	}
 	name := strings.ToLower(font.FontName)
-	return font.Flags&forceBold != 0 || strings.Contains(name, "bold") || strings.Contains(name, "black") || strings.Contains(name, "heavy") || strings.HasSuffix(name, "simhei")
+	for _, word := range []string{"bold", "black", "heavy", "simhei", "heiti", "黑体"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return font.Flags&forceBold != 0
 }
 
 // upright turns a page so that most of its text reads from left to right: pages that were turned, and Chinese written

@@ -57,6 +57,9 @@ func detect(data []byte) (encoding.Encoding, string) {
 		return xunicode.UTF16(order, xunicode.IgnoreBOM), "UTF-16"
 	}
 	sample := data[:min(len(data), sampled)]
+	if len(sample) < len(data) {
+		sample = sample[:len(sample)-sampleTail(sample)]
+	}
 	if brokenShare(string(sample)) <= maxBroken {
 		return nil, "UTF-8"
 	}
@@ -85,10 +88,17 @@ func withoutMark(data []byte) (xunicode.Endianness, bool) {
 	return xunicode.LittleEndian, false
 }
 
-// brokenShare is the share of characters beyond ASCII that did not fit; the last few bytes of a sample may be half a
-// character.
+// sampleTail is the length of what comes after the last line end of a sample, where that is near: a sample should not
+// end within a character.
+func sampleTail(sample []byte) int {
+	if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && len(sample)-i < 4096 {
+		return len(sample) - i
+	}
+	return 0
+}
+
+// brokenShare is the share of characters beyond ASCII that did not fit.
 func brokenShare(s string) float64 {
-	s = s[:max(0, len(s)-8)]
 	broken, all := 0, 0
 	for _, r := range s {
 		if r == utf8.RuneError {

@@ -186,7 +186,7 @@ func (b *builder) continues(g Glyph) bool {
 	if b.space {
 		widest = 1.6 * em
 	}
-	return gap > -0.6*em && gap < widest
+	return (gap > -0.6*em || g.X0 >= b.last.X0-0.1*em) && gap < widest // letters of a ligature have one place
 }
 
 func (b *builder) add(g Glyph) {
