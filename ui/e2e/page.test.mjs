@@ -1,9 +1,13 @@
 // Tests of the visitor's page before the scripted server: every screen and every trouble, in Chromium.
 
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { after, before, test } from 'node:test'
 import { startFixture } from './fixture/server.mjs'
 import { launch, open, screens } from './harness.mjs'
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 let browser
 before(async () => {
@@ -296,9 +300,60 @@ visit('there is no way out by touch, mouse or key', {}, async (page) => {
     }
   })
   assert.deepEqual(prevented, { menu: true, drag: true, select: true, zoom: true, print: true, reload: true, back: true, scroll: false })
+  const devtools = await page.context().newCDPSession(page)
+  for (const [x, y] of [[540, 300], [540, 1100], [200, 1880]]) {
+    await devtools.send('Input.synthesizePinchGesture', { x, y, scaleFactor: 2, gestureSourceType: 'touch' })
+  }
+  assert.equal(await page.evaluate(() => visualViewport.scale), 1, 'pinching does not zoom the page')
   await page.mouse.wheel(0, 900)
   assert.deepEqual(await page.evaluate(() => [scrollX, scrollY, document.scrollingElement.scrollTop]), [0, 0, 0])
 })
+
+// Every screen to the rules of WCAG 2.2 AA, as far as axe can tell.
+const barriers = {
+  attract: [{}, (page) => page.locator('.show img').first().waitFor()],
+  camera: [{}, (page) => places.camera(page)],
+  'camera away': [{ camera: 'alert' }, (page) => button(page, 'Touch to begin').click()],
+  choose: [{ photo: 'choose' }, async (page) => {
+    await photograph(page)
+    await heading(page, 'Is it one of these?').waitFor()
+  }],
+  unknown: [{ photo: 'unknown' }, async (page) => {
+    await photograph(page)
+    await heading(page, 'We do not know this one').waitFor()
+  }],
+  explaining: [{ ask: 'hang' }, async (page) => {
+    await photograph(page)
+    await page.locator('.growing').waitFor()
+  }],
+  exhibit: [{}, (page) => places.exhibit(page)],
+  passage: [{}, async (page) => {
+    await places.exhibit(page)
+    await button(page, 'Source 1').click()
+    await page.locator('mark').waitFor()
+  }],
+  list: [{}, (page) => places.list(page)],
+  number: [{}, (page) => places.number(page)],
+  refused: [{ photo: 'refuse' }, async (page) => {
+    await photograph(page)
+    await page.getByRole('dialog').waitFor()
+  }],
+  idle: [{ idleSeconds: 1 }, async (page) => {
+    await button(page, 'Touch to begin').click()
+    await page.getByRole('dialog').waitFor()
+  }],
+}
+for (const [place, [script, go]] of Object.entries(barriers)) {
+  visit(`no barrier: ${place}`, script, async (page) => {
+    await go(page)
+    await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect.getTiming().iterations !== Infinity).map((a) => a.finished)))
+    await page.evaluate(axe)
+    const found = await page.evaluate(() =>
+      window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }),
+    )
+    assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`), [])
+  }, { expected: [/503/] })
+}
 
 // Every screen in every shape: nothing sticks out of the display, nothing is too small for a finger, also while a
 // keyboard takes the lower part.
@@ -330,9 +385,11 @@ for (const [shape, viewport] of Object.entries({ ...screens, phone: { width: 412
       assert.deepEqual(await misfits(page), [])
       if (place !== 'exhibit') return
       await page.evaluate(() => document.documentElement.style.setProperty('--dock', '38vh'))
-      const [box, log] = await Promise.all([page.getByRole('textbox').boundingBox(), page.getByRole('log').boundingBox()])
-      assert.ok(box.y + box.height <= viewport.height * 0.62, 'the question box stays above the keyboard')
-      assert.ok(log.height >= 40, `something of the answer stays in view: ${log.height}`)
+      // Waits, since the page is laid out anew: the question box above the keyboard, and something of the answer in view.
+      await page.waitForFunction((keyboard) => {
+        const bottom = document.querySelector('form').getBoundingClientRect().bottom
+        return bottom <= keyboard && document.querySelector('[role=log]').getBoundingClientRect().height >= 40
+      }, viewport.height * 0.62)
     }, { viewport })
   }
 }

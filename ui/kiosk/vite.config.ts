@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
@@ -29,9 +30,27 @@ const contentSecurityPolicy: Plugin = {
   ],
 }
 
+// What the built page carries of others, with the licences that must go with it.
+const carried = [
+  'svelte/LICENSE.md',
+  '@fontsource-variable/noto-sans-sc/LICENSE',
+  '@fontsource-variable/noto-serif-sc/LICENSE',
+  '@fontsource-variable/source-sans-3/LICENSE',
+  '@fontsource-variable/source-serif-4/LICENSE',
+]
+
+const licences: Plugin = {
+  name: 'licences',
+  apply: 'build',
+  generateBundle() {
+    const text = carried.map((file) => `${file}\n\n${readFileSync(new URL(`node_modules/${file}`, import.meta.url), 'utf8')}`)
+    this.emitFile({ type: 'asset', fileName: 'licences.txt', source: text.join('\n\n----\n\n') })
+  },
+}
+
 export default defineConfig({
   logLevel: 'warn', // four hundred font files are not worth a line each
-  plugins: [svelte(), contentSecurityPolicy],
+  plugins: [svelte(), contentSecurityPolicy, licences],
   // public/.gitkeep is copied into dist, so that a build leaves the committed file in place.
   publicDir: 'public',
   build: {

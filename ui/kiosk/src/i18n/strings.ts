@@ -21,7 +21,6 @@ const en = {
   // the bar
   startOver: 'Start over',
   photographAnother: 'Photograph another',
-  back: 'Back',
   close: 'Close',
 
   // camera
@@ -76,7 +75,6 @@ const en = {
   writtenByGallery: 'In the gallery’s own words',
   sources: 'Sources',
   sourceMark: (n: number) => `Source ${n}`,
-  sourceChip: (n: number, title: string) => `Source ${n}: ${title}`,
   suggestions: 'You could ask',
   askLabel: 'Your question',
   askPlaceholder: 'Ask about this exhibit…',
@@ -85,8 +83,6 @@ const en = {
   // passage sheet
   sourceTitle: 'Where this comes from',
   quotedPassage: 'The passage',
-  inSection: (heading: string) => `From the section “${heading}”`,
-  wholeSection: 'The whole section',
   document: 'Document',
   page: (n: number) => `page ${n}`,
   publishedSources: 'Published sources',
@@ -136,7 +132,6 @@ const zh: Strings = {
 
   startOver: '重新开始',
   photographAnother: '再拍一件',
-  back: '返回',
   close: '关闭',
 
   cameraTitle: '拍摄一件展品',
@@ -186,7 +181,6 @@ const zh: Strings = {
   writtenByGallery: '引自本馆资料原文',
   sources: '出处',
   sourceMark: (n) => `出处 ${n}`,
-  sourceChip: (n, title) => `出处 ${n}：${title}`,
   suggestions: '您还可以问',
   askLabel: '您的问题',
   askPlaceholder: '想了解这件展品的什么？',
@@ -194,8 +188,6 @@ const zh: Strings = {
 
   sourceTitle: '内容出处',
   quotedPassage: '引用段落',
-  inSection: (heading) => `出自“${heading}”一节`,
-  wholeSection: '本节全文',
   document: '文档',
   page: (n) => `第 ${n} 页`,
   publishedSources: '参考文献',
