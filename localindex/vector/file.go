@@ -76,9 +76,11 @@ func Decode(data []byte) (Index, error) {
 	for i := range vectors {
 		vectors[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[headerSize+4*i:]))
 	}
-	exact, err := NewExact(int(dimension), vectors)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	exact := &ExactIndex{dimension: int(dimension), vectors: vectors}
+	for i := range exact.Len() {
+		if length := squaredLength(exact.Vector(uint32(i))); !(length == 0 || math.Abs(length-1) < 1e-3) {
+			return nil, fmt.Errorf("%w: vector %d has length² %g, want 1", ErrDamaged, i, length)
+		}
 	}
 	switch binary.LittleEndian.Uint32(data[8:]) {
 	case kindCodes[Exact]:

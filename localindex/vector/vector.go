@@ -135,10 +135,7 @@ func Recall(index Index, truth *ExactIndex) float64 {
 
 // normalise scales v to length 1. A vector of length 0 stays as it is: it is equally far from everything.
 func normalise(v []float32) error {
-	var sum float64
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
+	sum := squaredLength(v)
 	if math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return fmt.Errorf("%w: a number is not finite", ErrInvalid)
 	}
@@ -150,4 +147,12 @@ func normalise(v []float32) error {
 		v[i] *= scale
 	}
 	return nil
+}
+
+func squaredLength(v []float32) float64 {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return sum
 }
