@@ -164,7 +164,7 @@ func (k *Kiosk) Run(ctx context.Context) error {
 	own.Go(k.sweep)
 	own.Go(k.prepare)
 	k.ready.Store(true)
-	k.log.Info("kiosk listens", "address", k.Addr())
+	k.log.Debug("kiosk serves", "address", k.Addr())
 
 	var failed error
 	select {

@@ -229,3 +229,20 @@ func TestPhotoShelfIsBounded(t *testing.T) {
 		t.Errorf("%d photos, %d bytes", len(s.photos), s.bytes)
 	}
 }
+
+func FuzzPhotoField(f *testing.F) {
+	typ, body := upload([]byte("a photo"))
+	f.Add(typ, body)
+	f.Add("multipart/form-data; boundary=b", []byte("--b\r\nContent-Disposition: form-data; name=\"photo\"\r\n\r\nx\r\n--b--"))
+	f.Add("multipart/form-data; boundary=\"\"", []byte("--\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, typ string, body []byte) {
+		data, err := photoField(typ, body)
+		var p *problem
+		if err != nil && (!errors.As(err, &p) || p.status < 400 || p.status >= 500) {
+			t.Errorf("not a refusal: %v", err)
+		}
+		if len(data) > len(body) {
+			t.Errorf("%d bytes out of %d", len(data), len(body))
+		}
+	})
+}
