@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"docent/internal/settings"
 )
 
 func writeConfig(t testing.TB, text string) string {
@@ -36,10 +38,10 @@ camera: {source: 0, burst: 3, frame_rate: 10}
 visit: {ttl: 10m}
 model: {base_url: "http://127.0.0.1:8000/v1", name: small, key: from-file}
 `)
-	got, err := LoadConfig(path, []string{
+	got, err := settings.Load(path, []string{
 		"PATH=/bin", "DOCENT_DATA=/somewhere", "DOCENT_MODEL_KEY=from=env", "DOCENT_LIMITS_ANSWERS=3",
 		"DOCENT_CAMERA_FRAME_RATE=12.5", "DOCENT_VISIT_IDLE=45s",
-	})
+	}, DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +67,8 @@ model: {base_url: localhost}
 hub: {broker: mqtt://hub}
 log_level: loud
 `)
-	_, err := LoadConfig(path, []string{"DOCENT_MODLE_NAME=x", "DOCENT_LIMITS_PHOTO_MIB=big"})
-	var c *ConfigError
+	_, err := settings.Load(path, []string{"DOCENT_MODLE_NAME=x", "DOCENT_LIMITS_PHOTO_MIB=big"}, DefaultConfig())
+	var c *settings.Error
 	if !errors.As(err, &c) {
 		t.Fatalf("got %v, want a ConfigError", err)
 	}
@@ -93,13 +95,13 @@ func TestLoadConfigOfABadFile(t *testing.T) {
 	for name, text := range map[string]string{
 		"no YAML": "site: [", "a list": "- site", "a key twice": "site: a\nsite: b", "a section as a text": "camera: none",
 		"a key with dots": "camera.burst: 3",
-		"not UTF-8":       "site: \xff", "large": "# " + strings.Repeat("x", maxConfigBytes),
+		"not UTF-8":       "site: \xff", "large": "# " + strings.Repeat("x", settings.MaxBytes),
 	} {
-		if c, err := LoadConfig(writeConfig(t, text), nil); err == nil {
+		if c, err := settings.Load(writeConfig(t, text), nil, DefaultConfig()); err == nil {
 			t.Errorf("%s: accepted as %+v", name, c)
 		}
 	}
-	if _, err := LoadConfig(filepath.Join(t.TempDir(), "none.yaml"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := settings.Load(filepath.Join(t.TempDir(), "none.yaml"), nil, DefaultConfig()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }
@@ -108,22 +110,22 @@ func TestPrintedConfigReadsBackAndHidesSecrets(t *testing.T) {
 	c := DefaultConfig()
 	c.Model = ModelConfig{BaseURL: "https://models.example/v1", Name: "m", Key: "top-secret", FirstTokenTimeout: 1500 * time.Millisecond}
 	var out bytes.Buffer
-	if err := c.Print(&out); err != nil {
+	if err := settings.Print(&out, c); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
-	if strings.Contains(text, "top-secret") || !strings.Contains(text, hidden) {
+	if strings.Contains(text, "top-secret") || !strings.Contains(text, settings.Hidden) {
 		t.Errorf("printed:\n%s", text)
 	}
-	got, err := LoadConfig(writeConfig(t, text), nil)
+	got, err := settings.Load(writeConfig(t, text), nil, DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Model.Key = hidden
+	c.Model.Key = settings.Hidden
 	if d := cmp.Diff(c, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if s := fmt.Sprintf("%v %+v %#v %s", c.Model, c.Model, Secret("top-secret"), Secret("top-secret")); strings.Contains(s, "top-secret") {
+	if s := fmt.Sprintf("%v %+v %#v %s", c.Model, c.Model, settings.Secret("top-secret"), settings.Secret("top-secret")); strings.Contains(s, "top-secret") {
 		t.Errorf("formatted: %s", s)
 	}
 }
@@ -133,7 +135,7 @@ func FuzzLoadConfig(f *testing.F) {
 	f.Add("visit: {ttl: .nan}\nlimits: {answers: 1e99}\n")
 	f.Add("? [a, b]\n: {c: d}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := LoadConfig(writeConfig(t, text), nil)
+		c, err := settings.Load(writeConfig(t, text), nil, DefaultConfig())
 		if err == nil && c.Validate() != nil {
 			t.Errorf("accepted a configuration that is not valid: %+v", c)
 		}

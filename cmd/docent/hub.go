@@ -2,22 +2,72 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"net"
+	"os"
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/internal/settings"
 	"docent/sync/hub"
+	"docent/sync/wire"
 )
 
 type hubCmd struct {
-	Dir        string `default:"/var/lib/docent-hub" help:"Folder of the hub's database."`
-	MQTTListen string `name:"mqtt-listen" default:"127.0.0.1:1883" help:"Address for kiosks."`
-	HTTPListen string `name:"http-listen" default:"127.0.0.1:8081" help:"Address of the hub's page."`
-	Site       string `help:"The one site whose kiosks may connect; by default every site's."`
+	Config      string `help:"YAML file of settings; variables that begin with DOCENT_ go before it." type:"existingfile" placeholder:"FILE"`
+	PrintConfig bool   `help:"Print the settings that would hold, and stop."`
+}
+
+// hubConfig is everything a person can set about a hub.
+type hubConfig struct {
+	DataDir    string `koanf:"data_dir"`    // holds the hub's database
+	MQTTListen string `koanf:"mqtt_listen"` // address for kiosks
+	HTTPListen string `koanf:"http_listen"` // address of the hub's page
+	Site       string `koanf:"site"`        // the one site whose kiosks may connect; empty: every site's
+	LogLevel   string `koanf:"log_level"`   // debug, info, warn or error
+}
+
+func defaultHubConfig() hubConfig {
+	return hubConfig{DataDir: "/var/lib/docent-hub", MQTTListen: "127.0.0.1:1883", HTTPListen: "127.0.0.1:8081", LogLevel: "info"}
+}
+
+// Validate names all values that will not do, as a [*settings.Error].
+func (c hubConfig) Validate() error {
+	var p settings.Problems
+	p.Need("data_dir", c.DataDir)
+	for key, address := range map[string]string{"mqtt_listen": c.MQTTListen, "http_listen": c.HTTPListen} {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			p.Add(key, fmt.Sprintf("%q is not HOST:PORT", address))
+		}
+	}
+	if c.Site != "" {
+		if err := wire.ValidName(c.Site); err != nil {
+			p.Add("site", err.Error())
+		}
+	}
+	if _, err := logLevel(c.LogLevel); err != nil {
+		p.Add("log_level", err.Error())
+	}
+	return p.Err()
 }
 
 func (c hubCmd) Run(ctx context.Context, t *terminal) error {
-	h, err := hub.New(hub.Config{Dir: c.Dir, MQTTListen: c.MQTTListen, HTTPListen: c.HTTPListen, Site: c.Site, Logger: t.log})
+	config, err := loadSettings(c.Config, defaultHubConfig())
+	if err != nil {
+		return err
+	}
+	if c.PrintConfig {
+		return settings.Print(t.out, config)
+	}
+	log, err := t.logger(config.LogLevel)
+	if err != nil {
+		return err
+	}
+	h, err := hub.New(hub.Config{
+		Dir: config.DataDir, MQTTListen: config.MQTTListen, HTTPListen: config.HTTPListen, Site: config.Site, Logger: log,
+	})
 	if err != nil {
 		return err
 	}
@@ -26,10 +76,35 @@ func (c hubCmd) Run(ctx context.Context, t *terminal) error {
 	group.Go(func() error {
 		select {
 		case <-h.Ready():
-			fmt.Fprintf(t.out, "Hub: page http://%s, kiosks mqtt://%s\n", h.HTTPAddr(), h.MQTTAddr())
+			log.Info("hub is open", "page", h.HTTPAddr(), "kiosks", h.MQTTAddr())
 		case <-ctx.Done():
 		}
 		return nil
 	})
 	return group.Wait()
+}
+
+// loadSettings reads a configuration; what is wrong with it is a wrong use of the command.
+func loadSettings[C settings.Config](file string, defaults C) (C, error) {
+	config, err := settings.Load(file, os.Environ(), defaults)
+	var wrong *settings.Error
+	if errors.As(err, &wrong) {
+		return config, usageError{err}
+	}
+	return config, err
+}
+
+func logLevel(name string) (slog.Level, error) {
+	var level slog.Level
+	err := level.UnmarshalText([]byte(name))
+	return level, err
+}
+
+// logger logs from a level up to standard error.
+func (t *terminal) logger(level string) (*slog.Logger, error) {
+	l, err := logLevel(level)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("log_level: %w", err)}
+	}
+	return slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: l})), nil
 }

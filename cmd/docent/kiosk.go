@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"os"
 
+	"docent/internal/settings"
 	"docent/kiosk"
 )
 
@@ -16,21 +13,16 @@ type kioskCmd struct {
 }
 
 func (c kioskCmd) Run(ctx context.Context, t *terminal) error {
-	config, err := kiosk.LoadConfig(c.Config, os.Environ())
-	var wrong *kiosk.ConfigError
-	if errors.As(err, &wrong) {
-		return usageError{err}
-	}
+	config, err := loadSettings(c.Config, kiosk.DefaultConfig())
 	if err != nil {
 		return err
 	}
 	if c.PrintConfig {
-		return config.Print(t.out)
+		return settings.Print(t.out, config)
 	}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(config.LogLevel)); err != nil {
-		return usageError{fmt.Errorf("log_level: %w", err)}
+	log, err := t.logger(config.LogLevel)
+	if err != nil {
+		return err
 	}
-	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: level}))
 	return runAppliance(ctx, config, log, func(address string) { log.Info("open for visitors", "address", address) })
 }

@@ -24,8 +24,13 @@ func TestKilledHubAndKiosk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hubConfig := filepath.Join(dir, "hub.yaml")
+	err = os.WriteFile(hubConfig, fmt.Appendf(nil, "data_dir: %s\nmqtt_listen: %s\nhttp_listen: %s\n", filepath.Join(dir, "hub"), mqtt, page), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
 	hub := func() *process {
-		return start(t, "hub", "--dir", filepath.Join(dir, "hub"), "--mqtt-listen", mqtt, "--http-listen", page)
+		return start(t, "hub", "--config", hubConfig)
 	}
 	ready := func() bool {
 		res, err := http.Get("http://" + screen + "/readyz")

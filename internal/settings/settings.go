@@ -1,4 +1,7 @@
-package kiosk
+// Package settings reads a typed configuration from a YAML file and DOCENT_ variables, strictly: a key that does not
+// exist is an error, and everything that is wrong is reported at once, each with the path of its key. Kiosk and hub
+// share it, which is why it lies in no area. It imports nothing of the house.
+package settings
 
 import (
 	"errors"
@@ -19,28 +22,36 @@ import (
 )
 
 const (
-	envPrefix      = "DOCENT_"
-	maxConfigBytes = 1 << 20
+	envPrefix = "DOCENT_"
+	// MaxBytes is how large a file may be.
+	MaxBytes = 1 << 20
 )
 
 // notSettings are variables with our prefix that belong to tests and to building the page.
 var notSettings = []string{"DOCENT_DATA", "DOCENT_URL"}
 
-// LoadConfig reads the YAML file at path ("" for none) over [DefaultConfig], and environ (as of os.Environ) over
-// both: the key model.base_url is the variable DOCENT_MODEL_BASE_URL. A key that does not exist is an error, and all
-// that is wrong is reported at once as a [*ConfigError].
-func LoadConfig(path string, environ []string) (Config, error) {
+// Config is a struct of settings whose fields carry koanf tags; its fields are texts, numbers, durations, booleans and
+// structs of these.
+type Config interface {
+	// Validate names all values that will not do, as an [*Error].
+	Validate() error
+}
+
+// Load reads the YAML file at path ("" for none) over defaults, and environ (as of os.Environ) over both: the key
+// model.base_url is the variable DOCENT_MODEL_BASE_URL. All that is wrong is reported at once as an [*Error].
+func Load[C Config](path string, environ []string, defaults C) (C, error) {
+	var none C
 	k := koanf.New(".")
 	if path != "" {
 		if err := readFile(k, path); err != nil {
-			return Config{}, err
+			return none, err
 		}
 	}
-	envErr := readEnviron(k, environ)
-	c := DefaultConfig()
-	decodeErr := decode(k, &c)
+	envErr := readEnviron(k, environ, values(defaults))
+	c := defaults
+	decodeErr := decode(k, &c, values(defaults))
 	if err := join(envErr, decodeErr, c.Validate()); err != nil {
-		return Config{}, err
+		return none, err
 	}
 	return c, nil
 }
@@ -50,8 +61,8 @@ func readFile(k *koanf.Koanf, path string) error {
 	if err != nil {
 		return fmt.Errorf("read configuration: %w", err)
 	}
-	if info.Size() > maxConfigBytes {
-		return fmt.Errorf("read configuration %s: %d bytes, at most %d", path, info.Size(), maxConfigBytes)
+	if info.Size() > MaxBytes {
+		return fmt.Errorf("read configuration %s: %d bytes, at most %d", path, info.Size(), MaxBytes)
 	}
 	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
 		return fmt.Errorf("read configuration %s: %w", path, err)
@@ -60,12 +71,12 @@ func readFile(k *koanf.Koanf, path string) error {
 }
 
 // readEnviron sets the keys that environ names.
-func readEnviron(k *koanf.Koanf, environ []string) error {
+func readEnviron(k *koanf.Koanf, environ []string, known map[string]reflect.Value) error {
 	keys := map[string]string{}
-	for key := range settings(DefaultConfig()) {
+	for key := range known {
 		keys[envPrefix+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
 	}
-	var p problems
+	var p Problems
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
 		if !strings.HasPrefix(name, envPrefix) || slices.Contains(notSettings, name) {
@@ -73,44 +84,44 @@ func readEnviron(k *koanf.Koanf, environ []string) error {
 		}
 		key, ok := keys[name]
 		if !ok {
-			p.add(name, "there is no such setting")
+			p.Add(name, "there is no such setting")
 			continue
 		}
 		if err := k.Set(key, value); err != nil {
-			p.add(name, err.Error())
+			p.Add(name, err.Error())
 		}
 	}
-	return p.err()
+	return p.Err()
 }
 
 // decode puts k over c, and reports unknown keys and values of the wrong type.
-func decode(k *koanf.Koanf, c *Config) error {
+func decode(k *koanf.Koanf, c any, known map[string]reflect.Value) error {
 	var meta mapstructure.Metadata
 	err := k.UnmarshalWithConf("", c, koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
 		Result:     c,
 		Metadata:   &meta,
 		DecodeHook: scalar,
 	}})
-	var p problems
+	var p Problems
 	for _, e := range leaves(err) {
 		var d *mapstructure.DecodeError
 		if errors.As(e, &d) {
-			p.add(strings.TrimPrefix(d.Name(), "."), d.Unwrap().Error())
+			p.Add(strings.TrimPrefix(d.Name(), "."), d.Unwrap().Error())
 		} else {
 			p = append(p, e.Error())
 		}
 	}
 	// The decoder lists what it could not use only where all else is well.
-	for _, key := range slices.Compact(slices.Sorted(slices.Values(append(unknown(k.Keys()), meta.Unused...)))) {
-		p.add(key, "there is no such setting")
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(append(unknown(k.Keys(), known), meta.Unused...)))) {
+		p.Add(key, "there is no such setting")
 	}
-	return p.err()
+	return p.Err()
 }
 
 // unknown returns those of keys that are no settings, cut after the first part that is unknown.
-func unknown(keys []string) []string {
+func unknown(keys []string, settings map[string]reflect.Value) []string {
 	known := map[string]bool{}
-	for key := range settings(DefaultConfig()) {
+	for key := range settings {
 		for i, c := range key {
 			if c == '.' {
 				known[key[:i]] = true
@@ -187,8 +198,8 @@ func scalar(from, to reflect.Type, v any) (any, error) {
 	return v, nil
 }
 
-// settings are all keys of c with their values.
-func settings(c Config) map[string]reflect.Value {
+// values are all keys of c with their values.
+func values(c any) map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	var walk func(prefix string, v reflect.Value)
 	walk = func(prefix string, v reflect.Value) {
@@ -205,9 +216,9 @@ func settings(c Config) map[string]reflect.Value {
 	return all
 }
 
-// Print writes the configuration as YAML that [LoadConfig] reads again, with secrets hidden.
-func (c Config) Print(w io.Writer) error {
-	all := settings(c)
+// Print writes a configuration as YAML that [Load] reads again, with secrets hidden.
+func Print(w io.Writer, c any) error {
+	all := values(c)
 	k := koanf.New(".")
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		var v any = all[key].Interface()
