@@ -14,6 +14,9 @@ var generic = stemSet("tell know show explain describe say give information info
 	"understand let learn hear story happen get go need here now today take bring put keep come try start " +
 	"possible allow able different call whole main leave occur appear exist really first")
 
+// asksDeed are those of them that, after who and when, are what is asked: who described it?
+var asksDeed = stemSet("describe explain show")
+
 // genericWords are generic only in this form: a painting is a thing to ask about, to paint is what to ask.
 var genericWords = wordSet("painting paintings use uses used using")
 
@@ -108,7 +111,7 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 		return []scope{scopeHouse}
 	case q.named, atWork && inHand != "":
 		return []scope{scopeAbout}
-	case atWork: // this painting: which?
+	case atWork, inHand == "" && points && !q.house && !q.names(): // this painting, it: which?
 		return nil
 	case q.house && inHand != "" && points:
 		return []scope{scopeHouse, scopeAbout}
@@ -193,7 +196,7 @@ func (s *shelf) named(stems, chunks []string) []name {
 func (s *shelf) latinUnits(stems []string, q question) []unit {
 	var out []unit
 	for _, stem := range stems {
-		if generic[stem] || q.kind == kindWhere && stem == "find" {
+		if generic[stem] && !(asksDeed[stem] && q.kind.strict()) || q.kind == kindWhere && stem == "find" {
 			continue
 		}
 		out = append(out, s.newUnit(unit{text: stem, stems: append(s.vocabulary.Variants(stem), stem), notion: notionOfStem(stem)}, q.language))

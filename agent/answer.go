@@ -73,6 +73,9 @@ func documentTitle(s gallery.Section) string {
 
 var bracketed = regexp.MustCompile(`\[(\d{1,3})\]`)
 
+// spacedMark is a mark with the space before it.
+var spacedMark = regexp.MustCompile(` ?\[\d{1,3}\]`)
+
 // plain takes from a quoted sentence what could be read as a mark of the guide's own.
 func plain(sentence string) string { return bracketed.ReplaceAllString(sentence, "($1)") }
 

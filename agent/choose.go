@@ -190,7 +190,7 @@ func answering(q question, in scope, candidates []*candidate) *candidate {
 		switch {
 		case c.coverage < minCoverage, far && c.own < minFarCoverage:
 		case q.vague() && q.weightIn(c.passage.title) == 0 && q.weightIn(c.passage.keywords) == 0:
-		case q.kind.strict() && (!c.fits || c.ownNear == 0):
+		case q.kind.strict() && (!c.fits || c.ownNear == 0 && q.weightIn(c.passage.title) == 0):
 		default:
 			return c
 		}

@@ -41,8 +41,8 @@ type passage struct {
 	order     int         // in its section
 	relevance float64     // of the search at hand: 0…1 of its best hit
 	terms     words.Terms // of the whole passage
-	title     words.Terms // of the section's heading and path
-	keywords  words.Terms // of the section and its exhibit, with the exhibit's title
+	title     words.Terms // of the section's heading
+	keywords  words.Terms // of the section and its exhibit, with the headings above and the exhibit's title
 	sentences []sentence
 }
 
@@ -66,6 +66,11 @@ func (d *desk) gather(ctx context.Context, q question, language string) ([]*pass
 	}
 	if e, ok := d.lib.Exhibit(preferred); ok && !q.named {
 		text += " " + e.Title.In(language)
+	}
+	for _, u := range q.focus {
+		if u.notion != nil && u.notion.house {
+			text += " " + u.notion.words // the house has one word for what visitors call by many
+		}
 	}
 	hits, err := d.lib.Search(ctx, Query{Text: text, Language: language, Exhibit: preferred, Limit: searchLimit})
 	if err != nil {
@@ -105,8 +110,8 @@ func (d *desk) open(p gallery.Passage, s gallery.Section) *passage {
 		return out
 	}
 	out := &passage{Passage: p, section: s, order: placeOf(p.ID), terms: words.Extract(p.Text)}
-	out.title = words.Extract(lines(append(slices.Clone(s.Path), s.Heading)))
-	keywords := s.Keywords
+	out.title = words.Extract(s.Heading)
+	keywords := slices.Concat(s.Path, s.Keywords)
 	if e, ok := d.lib.Exhibit(s.Exhibit); ok {
 		keywords = slices.Concat(keywords, e.Keywords, []string{e.Title.In(s.Language)})
 	}

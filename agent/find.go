@@ -129,7 +129,7 @@ func resolve(s *shelf, t Turn) string {
 		return t.Question
 	}
 	for _, x := range slices.Backward(t.History) {
-		before := s.analyse(x.Question, t.Language, "")
+		before := s.analyse(clip(x.Question, longestQuestion), t.Language, "")
 		if before.named {
 			return t.Question + " " + s.titleOf(before.about[0], t.Question)
 		}

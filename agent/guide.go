@@ -60,6 +60,9 @@ func New(o Options) *Guide {
 // Prepare counts a release's words before its first question, which otherwise waits for it.
 func (g *Guide) Prepare(lib Library) { g.shelves.of(lib) }
 
+// longestQuestion is how many characters of a question are looked at; a kiosk takes fewer.
+const longestQuestion = 1000
+
 // eventBuffer is how many events may wait for the reader of an answer before the guide waits for it.
 const eventBuffer = 16
 
@@ -82,6 +85,9 @@ type stream struct {
 }
 
 func (s stream) send(e Event) {
+	if s.ctx.Err() != nil {
+		return
+	}
 	select {
 	case s.events <- e:
 	case <-s.ctx.Done():
@@ -101,6 +107,7 @@ func (s stream) text(a answer) {
 
 func (g *Guide) answer(ctx context.Context, lib Library, t Turn, out stream) {
 	began := g.clock()
+	t.Question = clip(t.Question, longestQuestion)
 	language := t.Language
 	if !t.Explain {
 		language = words.Detect(t.Question, t.Language)

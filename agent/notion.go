@@ -11,7 +11,8 @@ import (
 // languages, so that a question is matched by what it means. Notions of the house are not asked of an exhibit.
 type notion struct {
 	id    string
-	house bool // it is asked of the house, not of an exhibit
+	house bool   // it is asked of the house, not of an exhibit
+	words string // in both languages, as listed
 	stems []string
 	han   []string
 }
@@ -35,7 +36,7 @@ var notions = []notion{
 	newNotion("telephone", true, "phone telephone contact", "电话 联系"),
 	newNotion("wifi", true, "wifi wi-fi internet wireless", "无线 网络 上网"),
 	newNotion("make", false, "make create creator creation design designer draw paint painter artist author maker construct construction build builder compute program", "制作 创作 作者 画家 设计 设计师 绘制 构造 创造 建造 画的 画出 画出来 做的 做出 做出来 制成"),
-	newNotion("discover", false, "discover discovery discoverer find finder invent inventor invention devise introduce publish propose originate", "发现 发明 提出 发表 首创 引入 研究出"),
+	newNotion("discover", false, "discover discovery discoverer find finder invent inventor invention devise introduce publish propose originate describe", "发现 发明 提出 发表 首创 引入 研究出 描述"),
 	newNotion("name", false, "name call title term", "名字 名称 叫做 得名 命名 名称"),
 	newNotion("meaning", false, "mean symbol symbolize symbolise symbolic", "意思 含义 寓意 象征 代表 意味 预示"),
 	newNotion("award", false, "win award receive prize", "获得 获奖 得奖 奖"),
@@ -52,7 +53,7 @@ var notions = []notion{
 }
 
 func newNotion(id string, house bool, english, chinese string) notion {
-	n := notion{id: id, house: house, han: strings.Fields(chinese)}
+	n := notion{id: id, house: house, words: english + " " + chinese, han: strings.Fields(chinese)}
 	for w := range strings.FieldsSeq(english) {
 		for _, part := range words.LatinWords(w) {
 			n.stems = append(n.stems, words.Stem(part))

@@ -42,7 +42,7 @@ func prompt(t Turn, language string, evidence []item) model.Request {
 	for _, x := range lastExchanges(t.History) {
 		messages = append(messages,
 			model.Message{Role: model.User, Content: clip(x.Question, maxExchange)},
-			model.Message{Role: model.Assistant, Content: clip(bracketed.ReplaceAllString(x.Answer, ""), maxExchange)})
+			model.Message{Role: model.Assistant, Content: clip(spacedMark.ReplaceAllString(x.Answer, ""), maxExchange)})
 	}
 	messages = append(messages, model.Message{Role: model.User, Content: ask(t, evidence)})
 	return model.Request{Messages: messages, MaxTokens: answerTokens, Temperature: answerTemperature}

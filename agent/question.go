@@ -68,6 +68,11 @@ const (
 	scopeAll   scope = "all"
 )
 
+// names reports whether the question has a word of its own, beside notions that can be asked of anything.
+func (q question) names() bool {
+	return slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil })
+}
+
 // vague reports whether it is no question and has nothing but single Chinese characters to go by, which stand in any
 // text as parts of other words (爱 in 爱德华).
 func (q question) vague() bool {

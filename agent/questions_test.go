@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -169,7 +168,7 @@ func TestSampleExplanations(t *testing.T) {
 			h := hear(t, g, lib, Turn{Exhibit: s.Exhibit, Explain: true, Language: s.Language})
 			checkHeard(t, h)
 			low, high := explainBounds(s.Language, 1)
-			if n := spoken(regexp.MustCompile(` ?\[\d+\]`).ReplaceAllString(h.text, "")); n < low || n > high {
+			if n := spoken(spacedMark.ReplaceAllString(h.text, "")); n < low || n > high {
 				t.Errorf("%d words or characters, want %d to %d: %s", n, low, high, h.text)
 			}
 			for _, source := range h.sources {
