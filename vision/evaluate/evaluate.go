@@ -80,7 +80,8 @@ type PhotoResult struct {
 	Confidence float64         `json:"confidence"`
 	Inliers    int             `json:"inliers"`
 	MS         float64         `json:"ms"`
-	Others     []string        `json:"others,omitempty"` // further candidates
+	Others     []string        `json:"others,omitempty"`  // further candidates
+	Refused    string          `json:"refused,omitempty"` // why the photo was not looked at; it counts as unknown
 
 	timings vision.Timings
 }
@@ -197,8 +198,8 @@ func recogniseOne(ctx context.Context, r *vision.Recogniser, l label, dir string
 		return PhotoResult{}, fmt.Errorf("read photo: %w", err)
 	}
 	photo, err := vision.Decode(data)
-	if err != nil {
-		return PhotoResult{}, fmt.Errorf("decode photo %s: %w", l.photo, err)
+	if err != nil { // a kiosk refuses it too
+		return PhotoResult{Photo: l.photo, Exhibits: l.exhibits, Decision: vision.DecisionUnknown, Refused: err.Error()}, nil
 	}
 	defer photo.Close()
 	start := time.Now()
@@ -254,15 +255,21 @@ func summarise(photos []PhotoResult) Report {
 				top5++
 			}
 		}
+		if p.Refused != "" {
+			continue
+		}
 		times = append(times, p.MS)
 		for name, d := range map[string]time.Duration{
 			"features": p.timings.Features, "shortlist": p.timings.Shortlist, "verify": p.timings.Verify, "total": p.timings.Total,
 		} {
-			r.Stages[name] += milliseconds(d) / float64(len(photos))
+			r.Stages[name] += milliseconds(d)
 		}
 	}
 	r.Top1, r.Top5 = share(top1, r.Known), share(top5, r.Known)
 	r.FalseAccept.Share = share(r.FalseAccept.Count, r.Unknown)
+	for name := range r.Stages {
+		r.Stages[name] /= float64(len(times))
+	}
 	slices.Sort(times)
 	r.Latency = Percentiles{P50: percentile(times, 50), P95: percentile(times, 95), P99: percentile(times, 99)}
 	return r

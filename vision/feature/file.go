@@ -113,6 +113,18 @@ func (s Set) check() error {
 	case len(s.Descriptors) != len(s.Points)*DescriptorBytes:
 		return fmt.Errorf("%w: %d descriptor bytes for %d features", ErrFormat, len(s.Descriptors), len(s.Points))
 	}
+	return checkBytes(s.Descriptors)
+}
+
+// checkBytes makes sure that descriptors or centres keep to the limit their sums of products rely on.
+func checkBytes(descriptors []byte) error {
+	var all byte
+	for _, b := range descriptors {
+		all |= b
+	}
+	if all > MaxByte { // MaxByte is all ones
+		return fmt.Errorf("%w: a descriptor has a byte above %d", ErrFormat, MaxByte)
+	}
 	return nil
 }
 
@@ -141,6 +153,9 @@ func DecodeModel(data []byte) (Model, error) {
 	in := k * DescriptorBytes
 	if k < 1 || k > maxCentres || out < 1 || out > in || in+4*in+4*in*out != int64(len(data)) {
 		return Model{}, fmt.Errorf("%w: model of %d centres and %d numbers in %d bytes", ErrFormat, k, out, len(data))
+	}
+	if err := checkBytes(data[:in]); err != nil {
+		return Model{}, err
 	}
 	m := Model{Codebook: Codebook{Centres: data[:in:in]}, Projection: Projection{In: int(in), Out: int(out)}}
 	m.Projection.Mean = floats(data[in : 5*in])

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"docent/vision/feature"
 )
@@ -46,6 +47,9 @@ func Decode(data []byte, sets []feature.Set) (*Index, error) {
 	for h := range v.halves {
 		v.halves[h] = data[: k*halfBytes : k*halfBytes]
 		data = data[k*halfBytes:]
+		if slices.Max(v.halves[h]) > feature.MaxByte {
+			return nil, fmt.Errorf("%w: a centre has a byte above %d", ErrFormat, feature.MaxByte)
+		}
 	}
 	v.project()
 
