@@ -15,8 +15,14 @@ import (
 // LostType is the type of the event that tells the hub of a Loss.
 const LostType = "outbox.lost"
 
-// recover reads the streams and checks the numbering and hash chain of the events they hold.
-func (o *Outbox) recover() error {
+// inspect reads the streams and checks the numbering and hash chain of the events they hold. A panic over damaged
+// tables counts as an error of them.
+func (o *Outbox) inspect() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("read store: %v", r)
+		}
+	}()
 	if err := o.load(); err != nil {
 		return err
 	}
@@ -78,6 +84,7 @@ func (o *Outbox) checkStream(s *stream) error {
 			}
 			s.last = seq
 			o.depth++
+			o.held += uint64(it.Item().ValueSize())
 		}
 		return nil
 	})

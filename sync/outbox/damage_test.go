@@ -380,22 +380,47 @@ func TestStoreThatKillsItsProcessIsSetAside(t *testing.T) {
 	fill(t, o, 2)
 	closeNow(t, o)
 	note := filepath.Join(dir, "opening")
-	if err := os.WriteFile(note, []byte("."), 0o600); err != nil { // died once: worth another try
+	if err := os.WriteFile(note, []byte(".."), 0o600); err != nil { // died twice: worth another try
 		t.Fatal(err)
 	}
 	o = open(t, dir)
 	if s := o.State(); s.Degraded != "" || s.Depth != 2 {
-		t.Errorf("after one death: %+v", s)
+		t.Errorf("after two deaths: %+v", s)
 	}
 	closeNow(t, o)
-	if err := os.WriteFile(note, []byte(".."), 0o600); err != nil {
+	if err := os.WriteFile(note, []byte("..."), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o = open(t, dir)
-	if s := o.State(); !strings.Contains(s.Degraded, "ended the process 2 times") || len(s.Losses) != 1 {
-		t.Errorf("after two deaths: %+v", s)
+	if s := o.State(); !strings.Contains(s.Degraded, "ended the process 3 times") || len(s.Losses) != 1 {
+		t.Errorf("after three deaths: %+v", s)
 	}
 	if _, err := os.Stat(note); !os.IsNotExist(err) {
 		t.Errorf("the note is still there: %v", err)
+	}
+}
+
+func TestEmptyLogFilesAreNoDamage(t *testing.T) {
+	dir := t.TempDir()
+	o := open(t, dir)
+	fill(t, o, 10)
+	copied := snapshot(t, dir)
+	for _, name := range []string{"00002.mem", "000009.vlog"} { // what a kill leaves right after the file was made
+		if err := os.WriteFile(filepath.Join(copied, "store", name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o = open(t, copied)
+	if s := o.State(); s.Degraded != "" || s.Depth != 10 {
+		t.Errorf("state %+v", s)
+	}
+	closeNow(t, o)
+	copied = snapshot(t, dir)
+	if err := os.Truncate(filepath.Join(copied, "store", "00001.mem"), 0); err != nil {
+		t.Fatal(err)
+	}
+	o = open(t, copied)
+	if s := o.State(); len(s.Losses) != 1 || s.Losses[0].To != 10 {
+		t.Errorf("the log itself was emptied: %+v", s)
 	}
 }

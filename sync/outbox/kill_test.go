@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"docent/sync/wire"
 )
 
 // childEnv names the folder of the outbox that a child process of a test fills until it is killed, openEnv of one
@@ -44,14 +46,27 @@ func TestMain(m *testing.M) {
 // faults tells whether the long form of the fault tests is asked for.
 func faults() bool { return os.Getenv("DOCENT_FAULTS") == "1" }
 
-// appendForEver appends from many goroutines and prints each number once Append has returned it.
+// appendForEver appends from many goroutines and prints each number once Append has returned it. It acknowledges all
+// but the newest few as it goes, and replaces its store often.
 func appendForEver(dir string) error {
 	o, err := Open(dir, Options{Kiosk: "kiosk-1", MinFree: 1})
 	if err != nil {
 		return err
 	}
+	o.reclaimAt = 32 << 10
 	var wg sync.WaitGroup
 	var mu sync.Mutex
+	wg.Go(func() {
+		for {
+			if s := o.State(); s.LastSeq > s.AckedSeq+100 {
+				if _, err := o.Ack(wire.Ack{StreamID: s.StreamID, AckedSeq: s.LastSeq - 20}); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1)
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
 	for range 8 {
 		wg.Go(func() {
 			for {
@@ -70,8 +85,9 @@ func appendForEver(dir string) error {
 	return nil
 }
 
-// TestKillWhileAppending kills a process with -9 in the middle of its appends, again and again on the same folder.
-// Every number it had been given must be there, without a gap, and nothing may be reported as lost.
+// TestKillWhileAppending kills a process with -9 in the middle of its appends, acknowledgements and replacements of its
+// store, again and again on the same folder. Every number it had been given must be there unless it was acknowledged,
+// without a gap, and nothing may be reported as lost.
 func TestKillWhileAppending(t *testing.T) {
 	times := 4
 	if faults() {
@@ -80,7 +96,12 @@ func TestKillWhileAppending(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range times {
-		told := killedChild(t, dir, time.Duration(50+rng.IntN(400))*time.Millisecond)
+		var told []uint64
+		if i%3 == 2 { // while it opens the store
+			told = killedChild(t, dir, true, time.Duration(rng.IntN(80))*time.Millisecond)
+		} else {
+			told = killedChild(t, dir, false, time.Duration(50+rng.IntN(400))*time.Millisecond)
+		}
 		o := open(t, dir)
 		s := o.State()
 		if s.Degraded != "" || len(s.Losses) > 0 {
@@ -88,25 +109,22 @@ func TestKillWhileAppending(t *testing.T) {
 		}
 		events := pending(t, o)
 		checkChain(t, events)
-		have := map[uint64]bool{}
-		for _, p := range events {
-			have[p.Seq] = true
+		if uint64(len(events)) != s.LastSeq-s.AckedSeq || len(events) > 0 && events[0].Seq != s.AckedSeq+1 {
+			t.Fatalf("kill %d: %d events in the store, state %+v", i, len(events), s)
 		}
 		for _, seq := range told {
-			if !have[seq] {
+			if seq > s.LastSeq {
 				t.Fatalf("kill %d: event %d was told to be stored and is not there", i, seq)
 			}
 		}
-		t.Logf("kill %d: %d events told, %d stored, all there", i, len(told), len(events))
-		if _, err := o.Ack(ack(o, s.LastSeq-uint64(min(len(events)/3, 100)))); err != nil { // leave some for the next round
-			t.Fatal(err)
-		}
+		t.Logf("kill %d: %d events told, the last %d; %d held, all there", i, len(told), s.LastSeq, len(events))
 		closeNow(t, o)
 	}
 }
 
-// killedChild runs a child for a while after its first event and returns the numbers it told before it was killed.
-func killedChild(t *testing.T, dir string, after time.Duration) []uint64 {
+// killedChild runs a child for a while, from its start or from its first event on, and returns the numbers it told
+// before it was killed.
+func killedChild(t *testing.T, dir string, fromStart bool, after time.Duration) []uint64 {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -122,6 +140,9 @@ func killedChild(t *testing.T, dir string, after time.Duration) []uint64 {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	if fromStart {
+		time.AfterFunc(after, func() { cmd.Process.Kill() })
+	}
 	var told []uint64
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -129,7 +150,7 @@ func killedChild(t *testing.T, dir string, after time.Duration) []uint64 {
 		if err != nil {
 			t.Fatalf("child said %q", lines.Text())
 		}
-		if told = append(told, seq); len(told) == 1 {
+		if told = append(told, seq); len(told) == 1 && !fromStart {
 			time.AfterFunc(after, func() { cmd.Process.Kill() })
 		}
 	}
@@ -137,7 +158,7 @@ func killedChild(t *testing.T, dir string, after time.Duration) []uint64 {
 	if err == nil || cmd.ProcessState.Exited() {
 		t.Fatalf("child ended by itself: %v", err)
 	}
-	if len(told) == 0 {
+	if len(told) == 0 && !fromStart {
 		t.Fatal("child stored nothing")
 	}
 	return told

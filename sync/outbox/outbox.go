@@ -76,9 +76,15 @@ type Outbox struct {
 	mu       sync.Mutex
 	streams  []stream // oldest first; the last is the one written to; never empty
 	depth    uint64   // events held
+	held     uint64   // their bytes
+	dead     uint64   // bytes of deleted events that may still be on the disk
 	session  uint64
+	broken   error  // set when there is no store any more
 	losses   []Loss // found at Open
 	degraded string
+
+	reclaimAt    uint64
+	reclaimAfter time.Duration // uptime before which it is not tried again
 }
 
 // stream is one gap-free numbering of events. A store that lost something begins a new one.
@@ -143,6 +149,8 @@ func Open(dir string, opt Options) (*Outbox, error) {
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
 		changed: make(chan struct{}, 1),
+
+		reclaimAt: reclaimAt,
 	}
 	if err := o.open(); err != nil {
 		o.release()
@@ -163,6 +171,9 @@ func (o *Outbox) open() (err error) {
 	if o.mark, err = openWatermark(filepath.Join(o.dir, "watermark")); err != nil {
 		return err
 	}
+	if err := finishSwap(o.dir); err != nil {
+		return fmt.Errorf("finish replacing the store: %w", err)
+	}
 	if err := o.openSound(filepath.Join(o.dir, "store")); err != nil {
 		return err
 	}
@@ -172,17 +183,20 @@ func (o *Outbox) open() (err error) {
 			return err
 		}
 	}
-	return o.finishMove()
+	if err := o.finishMove(); err != nil {
+		return err
+	}
+	used, err := onDisk(filepath.Join(o.dir, "store"))
+	if err != nil {
+		return fmt.Errorf("size of the store: %w", err)
+	}
+	o.dead = used - min(used, o.held)
+	return nil
 }
 
 // openSound opens the store, or sets a damaged one aside and opens a new one.
 func (o *Outbox) openSound(store string) (err error) {
-	deaths, done, err := opening(o.dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	if deaths < maxDeaths {
+	if deaths := countDeaths(o.dir); deaths < maxDeaths {
 		err = o.openStore(store)
 	} else {
 		err = fmt.Errorf("opening it ended the process %d times", deaths)
@@ -201,11 +215,16 @@ func (o *Outbox) openSound(store string) (err error) {
 
 // openStore opens the database and reads and checks all of it. On an error nothing stays open.
 func (o *Outbox) openStore(dir string) (err error) {
-	if o.db, err = openDB(dir, o.opt.Logger); err != nil {
+	survived, err := noteOpening(o.dir)
+	if err != nil {
 		return err
 	}
-	if err = o.recover(); err != nil {
-		o.streams, o.losses, o.depth, o.session = nil, nil, 0, 0
+	o.db, err = openDB(dir, o.opt.Logger)
+	if err := errors.Join(err, survived()); err != nil {
+		return err
+	}
+	if err = o.inspect(); err != nil {
+		o.streams, o.losses, o.depth, o.held, o.session = nil, nil, 0, 0, 0
 		err = errors.Join(err, o.db.Close())
 		o.db = nil
 	}
@@ -320,6 +339,9 @@ func (o *Outbox) State() State {
 	s := State{
 		StreamID: cur.meta.ID, Depth: o.depth, LastSeq: cur.last, AckedSeq: cur.meta.Acked,
 		FreeBytes: free, Degraded: o.degraded, Losses: append([]Loss(nil), o.losses...),
+	}
+	if o.broken != nil {
+		s.Degraded = o.broken.Error()
 	}
 	if err != nil {
 		s.Degraded = "free disk space is not known: " + err.Error()

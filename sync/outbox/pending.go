@@ -52,8 +52,11 @@ func (o *Outbox) Pending(after Position, limit, maxBytes int) ([]Pending, error)
 		return nil, fmt.Errorf("read outbox: %w", ErrClosed)
 	}
 	o.mu.Lock()
-	streams := append([]stream(nil), o.streams...)
+	streams, broken := append([]stream(nil), o.streams...), o.broken
 	o.mu.Unlock()
+	if o.db == nil {
+		return nil, fmt.Errorf("read outbox: no store: %w", broken)
+	}
 
 	var out []Pending
 	size := 0

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,30 +46,63 @@ func openDB(dir string, logger *slog.Logger) (db *badger.DB, err error) {
 			db, err = nil, fmt.Errorf("open store: %v", r)
 		}
 	}()
+	if err := dropEmpty(dir); err != nil {
+		return nil, err
+	}
 	if db, err = badger.Open(storeOptions(dir, logger)); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	return db, syncDir(filepath.Dir(dir))
 }
 
-// maxDeaths is how often in a row opening the store may end the process before the store counts as damaged. The
-// database opens its files in goroutines of its own and panics or exits over some kinds of damage; no recover of ours
-// can catch that, so it is found out at the next start.
-const maxDeaths = 2
+// dropEmpty removes log files without a byte. The database makes such a file before it gives it its size, and empties
+// one before it removes it; killed in between, it would refuse to open (v4.9.6: "Create a new file"). What a damaged
+// file held is found missing by the watermark.
+func dropEmpty(dir string) error {
+	for _, pattern := range []string{"*.mem", "*.vlog"} {
+		files, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			info, err := os.Stat(file)
+			if err != nil {
+				return err
+			}
+			if info.Size() > 0 {
+				continue
+			}
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
-// opening notes in a file that the store is about to be opened, and returns how many times that was noted before
-// without a return. done removes the note.
-func opening(dir string) (deaths int, done func() error, err error) {
+// maxDeaths is how often in a row opening the store may end the process before the store counts as damaged. The
+// database opens its files in goroutines of its own and panics or exits over some kinds of damage; nothing here can
+// catch that, so it is found out at the next start.
+const maxDeaths = 3
+
+// noteOpening notes in a file that the database is about to be opened: one byte more each time. survived removes the
+// note.
+func noteOpening(dir string) (survived func() error, err error) {
 	path := filepath.Join(dir, "opening")
-	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return 0, nil, err
+	note := bytes.Repeat([]byte("."), min(countDeaths(dir), maxDeaths)+1)
+	if err := os.WriteFile(path, note, 0o600); err != nil {
+		return nil, err
 	}
-	deaths = min(len(b), maxDeaths) // one byte each time
-	if err := os.WriteFile(path, append(b[:deaths], '.'), 0o600); err != nil {
-		return 0, nil, err
+	return func() error { return os.Remove(path) }, nil
+}
+
+// countDeaths is how many times in a row opening the database was noted and not survived.
+func countDeaths(dir string) int {
+	b, err := os.ReadFile(filepath.Join(dir, "opening"))
+	if err != nil {
+		return 0
 	}
-	return deaths, func() error { return os.Remove(path) }, nil
+	return len(b)
 }
 
 // keptAside is how many damaged stores are kept for whoever wants to look into them.

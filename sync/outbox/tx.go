@@ -17,6 +17,8 @@ type tx struct {
 	txn      *badger.Txn
 	streams  []stream
 	depth    uint64
+	held     uint64
+	dead     uint64
 	session  uint64
 	appended bool
 	dirty    bool
@@ -34,7 +36,7 @@ func (o *Outbox) begin() *tx {
 	defer o.mu.Unlock()
 	return &tx{
 		o: o, txn: o.db.NewTransaction(true),
-		streams: append([]stream(nil), o.streams...), depth: o.depth, session: o.session,
+		streams: append([]stream(nil), o.streams...), depth: o.depth, held: o.held, dead: o.dead, session: o.session,
 	}
 }
 
@@ -84,6 +86,7 @@ func (t *tx) put(e wire.Event) error {
 	}
 	cur.last, cur.hash = e.Seq, wire.Hash(b)
 	t.depth++
+	t.held += uint64(len(b))
 	t.appended, t.dirty = true, true
 	return nil
 }
@@ -136,15 +139,23 @@ func (t *tx) ack(p *op) (more bool, err error) {
 
 // forget deletes one event.
 func (t *tx) forget(p *op, key []byte) error {
-	_, err := t.txn.Get(key)
+	item, err := t.txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil // lost before; the hub was told
 	}
 	if err != nil {
 		return err
 	}
-	t.deletes, t.depth, p.freed = t.deletes+1, t.depth-1, p.freed+1
+	t.deletes, p.freed = t.deletes+1, p.freed+1
+	t.gone(uint64(item.ValueSize()))
 	return t.txn.Delete(key)
+}
+
+// gone keeps the books of a deleted event.
+func (t *tx) gone(size uint64) {
+	t.depth--
+	t.held -= min(t.held, size)
+	t.dead += size
 }
 
 // left stores how far events have left a stream, and drops the stream when it is an older one with none left.
@@ -219,7 +230,8 @@ func (t *tx) move(s *stream, seq uint64) error {
 	if err := t.txn.Delete(key); err != nil {
 		return err
 	}
-	t.moved, t.movedLen, t.depth = t.moved+1, t.movedLen+len(b), t.depth-1
+	t.moved, t.movedLen = t.moved+1, t.movedLen+len(b)
+	t.gone(uint64(len(b)))
 	return t.put(e)
 }
 
@@ -285,7 +297,7 @@ func (t *tx) commit() error {
 	}
 	o := t.o
 	o.mu.Lock()
-	o.streams, o.depth, o.session = t.streams, t.depth, t.session
+	o.streams, o.depth, o.held, o.dead, o.session = t.streams, t.depth, t.held, t.dead, t.session
 	if t.note != "" {
 		o.degrade(t.note)
 	}

@@ -88,8 +88,23 @@ func (p *op) size() int { return len(p.data) + 512 } // the envelope is 300 to 4
 
 // commit carries out a batch in one transaction, or in several when acknowledgements free many events.
 func (o *Outbox) commit(batch []*op) {
+	if o.broken != nil {
+		for _, p := range batch {
+			p.finish(o.broken)
+		}
+		return
+	}
 	for len(batch) > 0 {
 		batch = o.commitOnce(batch)
+	}
+	if !o.wasteful() {
+		return
+	}
+	if err := o.reclaim(); err != nil {
+		o.mu.Lock()
+		o.broken = err
+		o.mu.Unlock()
+		o.opt.Logger.Error("outbox has no store any more", "kiosk", o.opt.Kiosk, "err", err)
 	}
 }
 

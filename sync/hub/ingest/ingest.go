@@ -36,7 +36,7 @@ var _ Store = (*store.Store)(nil)
 type Options struct {
 	Store Store
 	// Send delivers an acknowledgement to a kiosk. It must not block for long; one that is lost is made up for by the next.
-	Send func(store.Ack)
+	Send   func(store.Ack)
 	Clock  func() time.Time // nil means time.Now
 	Logger *slog.Logger     // nil discards
 }
