@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"docent/localindex/gallery"
+	"docent/localindex/internal/han"
 )
 
 // names knows what the exhibits are called: titles in every language, label and accession numbers.
@@ -174,9 +175,9 @@ func spaced(r rune) bool {
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// fold makes texts comparable that differ in width, case or form only.
+// fold makes texts comparable that differ in width, case, form or script of Chinese only.
 func fold(s string) string {
-	return strings.ToLower(norm.NFKC.String(s))
+	return han.Simplify(strings.ToLower(norm.NFKC.String(s)))
 }
 
 // squeeze leaves letters and digits, with one space where anything else stood between them.

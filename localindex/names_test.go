@@ -56,6 +56,7 @@ func TestNames(t *testing.T) {
 		{"how old are the twins", []string{"twin-a", "twin-b"}, false},
 		{"请介绍一下大克鼎", []string{"ding"}, true},
 		{"大克鼎有多重", []string{"ding"}, false},
+		{"彭羅斯鑲嵌是誰發現的", []string{"penrose"}, false},
 		// Accession numbers.
 		{"GP-101", []string{"penrose"}, true},
 		{"where does gp101 come from", []string{"penrose"}, false},

@@ -88,12 +88,8 @@ func (r *Release) load() error {
 	if err != nil {
 		return err
 	}
-	n, err := index.Len()
-	if err == nil && n != len(passages) {
-		err = fmt.Errorf("text index holds %d passages, the release %d", n, len(passages))
-	}
-	if err != nil {
-		return errors.Join(err, index.Close())
+	if n := index.Len(); n != len(passages) {
+		return errors.Join(fmt.Errorf("text index holds %d passages, the release %d", n, len(passages)), index.Close())
 	}
 	r.index = index
 	return nil

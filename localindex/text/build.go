@@ -1,5 +1,6 @@
-// Package text is the keyword index of a release: Bleve (scorch) with BM25 scoring, written once when the release is
-// built and only read after that. One document is one passage.
+// Package text is the keyword index of a release: Bleve (scorch) keeps the postings, written once when the release is
+// built and only read after that, and the passages are scored by BM25 as the textbooks have it. One document is one
+// passage.
 package text
 
 import (
@@ -8,12 +9,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/blevesearch/bleve/v2"
+
+	"docent/localindex/internal/han"
 )
 
-// Doc is one passage as it is indexed. Nothing of it is stored but the id.
+// Doc is one passage as it is indexed. Nothing of it is stored but the id and what it is filtered by.
 type Doc struct {
 	ID          string
 	Text        string
@@ -29,12 +35,26 @@ type Doc struct {
 // ErrNoDocs is returned when an index of nothing is asked for.
 var ErrNoDocs = errors.New("there is no text to index")
 
-// Build writes an index of docs into dir, which must be empty or not exist. Ids must be unique and not empty.
-func Build(ctx context.Context, dir string, docs []Doc) (err error) {
+// indexFolder is where Bleve's files are, below the folder of the index.
+const indexFolder = "bleve"
+
+// Build writes an index of docs into dir, which must be empty or not exist. Ids must be unique and not empty. Each group
+// of synonyms is a list of words or phrases that mean the same to a visitor.
+func Build(ctx context.Context, dir string, docs []Doc, synonyms [][]string) (err error) {
 	if len(docs) == 0 {
 		return fmt.Errorf("build text index %s: %w", dir, ErrNoDocs)
 	}
-	im, err := newMapping()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("build text index: %w", err)
+	}
+	t, err := newTable(docs, synonyms)
+	if err != nil {
+		return fmt.Errorf("build text index %s: %w", dir, err)
+	}
+	if err := t.write(dir); err != nil {
+		return fmt.Errorf("build text index %s: %w", dir, err)
+	}
+	im, err := newMapping(t.languages())
 	if err != nil {
 		return fmt.Errorf("build text index %s: %w", dir, err)
 	}
@@ -46,20 +66,15 @@ func Build(ctx context.Context, dir string, docs []Doc) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 
-	builder, err := bleve.NewBuilder(dir, im, map[string]any{"buildPathPrefix": scratch})
+	builder, err := bleve.NewBuilder(filepath.Join(dir, indexFolder), im, map[string]any{"buildPathPrefix": scratch})
 	if err != nil {
 		return fmt.Errorf("build text index %s: %w", dir, err)
 	}
-	seen := make(map[string]bool, len(docs))
-	for _, d := range docs {
+	for i, d := range docs {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("build text index %s: %w", dir, err)
 		}
-		if d.ID == "" || seen[d.ID] { // the builder would keep both
-			return fmt.Errorf("build text index %s: passage id %q is empty or used twice", dir, d.ID)
-		}
-		seen[d.ID] = true
-		if err := builder.Index(d.ID, d.fields()); err != nil {
+		if err := builder.Index(strconv.Itoa(i), d.fields()); err != nil {
 			return fmt.Errorf("index passage %s: %w", d.ID, err)
 		}
 	}
@@ -72,17 +87,40 @@ func Build(ctx context.Context, dir string, docs []Doc) (err error) {
 // fields lays a doc out by field. A passage seldom names its own subject ("It was found in 1974 …"), so its title and
 // headings are in the field that is searched as well as in fields of their own that add to the score.
 func (d Doc) fields() map[string]any {
-	all := make([]string, 0, 3+len(d.Keywords)+len(d.Identifiers))
-	all = append(all, d.Title, d.Heading, d.Text)
-	all = append(all, d.Keywords...)
-	all = append(all, d.Identifiers...)
-	return map[string]any{
-		fieldAll:         strings.Join(all, "\n"),
-		fieldHeading:     d.Heading,
-		fieldTitle:       d.Title,
-		fieldIdentifiers: d.Identifiers,
-		fieldLanguage:    d.Language,
-		fieldDomain:      d.Domain,
-		fieldExhibit:     d.Exhibit,
+	folded := make([]string, len(d.Identifiers))
+	for i, id := range d.Identifiers {
+		folded[i] = han.Simplify(id)
 	}
+	return map[string]any{
+		fieldAll + d.Language:     han.Simplify(d.all()),
+		fieldHeading + d.Language: han.Simplify(d.Heading),
+		fieldTitle + d.Language:   han.Simplify(d.Title),
+		fieldIdentifiers:          folded,
+	}
+}
+
+// all is everything a doc is found by.
+func (d Doc) all() string {
+	return strings.Join(slices.Concat([]string{d.Title, d.Heading, d.Text}, d.Keywords, d.Identifiers), "\n")
+}
+
+// length measures a text in about as many terms as an analyzer makes of it: a word is one, a Chinese character two,
+// alone and with its neighbour.
+func length(text string) int {
+	n, inWord := 0, false
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			n += 2
+			inWord = false
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+			if !inWord {
+				n++
+			}
+			inWord = true
+		default:
+			inWord = inWord && (r == '\'' || r == '’' || r == '.')
+		}
+	}
+	return n
 }

@@ -6,7 +6,11 @@ import (
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
 	"github.com/blevesearch/bleve/v2/analysis/lang/cjk"
+	"github.com/blevesearch/bleve/v2/analysis/lang/de"
 	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/analysis/lang/es"
+	"github.com/blevesearch/bleve/v2/analysis/lang/fr"
+	"github.com/blevesearch/bleve/v2/analysis/lang/it"
 	"github.com/blevesearch/bleve/v2/analysis/token/lowercase"
 	"github.com/blevesearch/bleve/v2/analysis/token/porter"
 	"github.com/blevesearch/bleve/v2/analysis/tokenizer/single"
@@ -17,28 +21,44 @@ import (
 
 // The analyzers of an index.
 const (
-	prose      = "prose"      // Chinese and English texts
+	prose      = "prose"      // Chinese, Japanese, Korean and English texts
+	plain      = "plain"      // texts in languages without an analyzer of their own
 	identifier = "identifier" // one token, folded in width and case
-	verbatim   = "keyword"    // one token as it is (Bleve's own)
 )
 
-// The fields of an index.
+// ownAnalyzers are Bleve's analyzers for further languages, with their stop words and stems.
+var ownAnalyzers = map[string]string{
+	"de": de.AnalyzerName, "es": es.AnalyzerName, "fr": fr.AnalyzerName, "it": it.AnalyzerName,
+}
+
+// analyzerOf names the analyzer of a language. Chinese and English share one, which treats each run of characters by its
+// script: texts in one quote the other, and a visitor may ask for either.
+func analyzerOf(language string) string {
+	switch language {
+	case "en", "zh", "ja", "ko", "":
+		return prose
+	}
+	if a, ok := ownAnalyzers[language]; ok {
+		return a
+	}
+	return plain
+}
+
+// The fields of a language: its tag follows.
 const (
-	fieldAll         = "all" // text, heading, title, keywords and identifiers together
-	fieldHeading     = "heading"
-	fieldTitle       = "title"
-	fieldIdentifiers = "identifiers"
-	fieldLanguage    = "language"
-	fieldDomain      = "domain"
-	fieldExhibit     = "exhibit"
+	fieldAll     = "all_"     // text, heading, title, keywords and identifiers together
+	fieldHeading = "heading_" // once more
+	fieldTitle   = "title_"   // once more
 )
 
-// newMapping describes an index: static, scored by BM25, nothing stored.
-func newMapping() (*mapping.IndexMappingImpl, error) {
+// fieldIdentifiers holds label and accession numbers, of all languages.
+const fieldIdentifiers = "identifiers"
+
+// newMapping describes an index over these languages: static, nothing stored, in the form that is scored by BM25.
+func newMapping(languages []string) (*mapping.IndexMappingImpl, error) {
 	im := bleve.NewIndexMapping()
 	im.ScoringModel = index.BM25Scoring
 	im.DefaultAnalyzer = prose
-	im.DefaultField = fieldAll
 	im.StoreDynamic, im.IndexDynamic, im.DocValuesDynamic = false, false, false
 
 	// Two-character words carry Chinese, single characters find 鼎 in 大克鼎; English is stemmed.
@@ -55,6 +75,10 @@ func newMapping() (*mapping.IndexMappingImpl, error) {
 				cjk.WidthName, en.PossessiveName, lowercase.Name, bigramsAndUnigrams, en.StopName, porter.Name,
 			},
 		},
+		plain: {
+			"type": custom.Name, "tokenizer": unicode.Name,
+			"token_filters": []string{cjk.WidthName, lowercase.Name, bigramsAndUnigrams},
+		},
 		identifier: {
 			"type": custom.Name, "tokenizer": single.Name,
 			"token_filters": []string{cjk.WidthName, lowercase.Name},
@@ -67,15 +91,17 @@ func newMapping() (*mapping.IndexMappingImpl, error) {
 	}
 
 	doc := bleve.NewDocumentStaticMapping()
-	for field, analyzer := range map[string]string{
-		fieldAll: prose, fieldHeading: prose, fieldTitle: prose,
-		fieldIdentifiers: identifier,
-		fieldLanguage:    verbatim, fieldDomain: verbatim, fieldExhibit: verbatim,
-	} {
+	add := func(field, analyzer string) {
 		fm := bleve.NewTextFieldMapping()
 		fm.Analyzer = analyzer
 		fm.Store, fm.IncludeTermVectors, fm.DocValues, fm.IncludeInAll = false, false, false, false
 		doc.AddFieldMappingsAt(field, fm)
+	}
+	add(fieldIdentifiers, identifier)
+	for _, l := range languages {
+		for _, field := range []string{fieldAll, fieldHeading, fieldTitle} {
+			add(field+l, analyzerOf(l))
+		}
 	}
 	im.DefaultMapping = doc
 	return im, nil

@@ -3,68 +3,163 @@ package text
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/search/query"
+	"github.com/blevesearch/bleve/v2/analysis"
+	index "github.com/blevesearch/bleve_index_api"
 )
 
 // Limits of a search.
 const (
 	DefaultLimit = 10
-	MaxLimit     = 200
+	MaxLimit     = 1000
 	// MaxQueryRunes is how much of a question is searched for; what comes after is not looked at. Visitors may
 	// type 500 characters, and each becomes up to two terms.
 	MaxQueryRunes = 1000
-)
-
-// spare is how many hits are fetched beyond those wanted, so that equal scores are ordered by id, not by where they
-// happen to lie in the index. (Bleve can order by id, too, and then looks up the id of everything that matches.)
-const spare = 20
-
-// How much a match in a field adds beside the match in the whole text.
-const (
-	boostTitle      = 0.5
-	boostHeading    = 0.5
-	boostIdentifier = 4
+	// maxTerms is how many different terms of a question are looked up.
+	maxTerms = 200
+	// maxIdentifierWords bounds how many words of a question are looked up as identifiers.
+	maxIdentifierWords = 20
 )
 
 // Index is an opened index. It is safe for concurrent use.
 type Index struct {
-	bleve bleve.Index
+	bleve     bleve.Index
+	reader    index.IndexReader
+	table     *table
+	synonyms  []synonymGroup
+	languages []language
+	numbers   []uint32 // passage number by Bleve's number
+	scratch   sync.Pool
+
+	mu     sync.RWMutex // held for reading by searches, for writing by Close
+	closed bool
 }
+
+// language is what is known of the passages in one language.
+type language struct {
+	tag      string
+	analyzer analysis.Analyzer
+	count    float64 // passages
+	average  float64 // length of one
+	heading  float64 // average length of its headings, over those that have one
+	title    float64 // the same of its title
+}
+
+// ErrClosed is returned by searches of an index that was closed.
+var ErrClosed = errors.New("text index is closed")
 
 // Open opens the index in dir for reading. It writes nothing, and several may have it open at the same time.
 func Open(dir string) (*Index, error) {
-	idx, err := bleve.OpenUsing(dir, map[string]any{
+	t, err := readTable(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open text index %s: %w", dir, err)
+	}
+	idx, err := bleve.OpenUsing(filepath.Join(dir, indexFolder), map[string]any{
 		"read_only":    true,
 		"bolt_timeout": "2s", // a lock held by a writer is an error, not an endless wait
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open text index %s: %w", dir, err)
 	}
-	return &Index{bleve: idx}, nil
+	x := &Index{bleve: idx, table: t, synonyms: newSynonymGroups(t.Synonyms)}
+	x.scratch.New = func() any { return newScores(len(t.Passages)) }
+	if err := x.prepare(); err != nil {
+		if x.reader != nil {
+			err = errors.Join(err, x.reader.Close())
+		}
+		return nil, errors.Join(fmt.Errorf("open text index %s: %w", dir, err), idx.Close())
+	}
+	return x, nil
+}
+
+// prepare reads the numbers of the passages and counts the languages.
+func (x *Index) prepare() error {
+	advanced, err := x.bleve.Advanced()
+	if err != nil {
+		return err
+	}
+	if x.reader, err = advanced.Reader(); err != nil {
+		return err
+	}
+	n, err := x.reader.DocCount()
+	if err != nil {
+		return err
+	}
+	if int(n) != len(x.table.Passages) {
+		return fmt.Errorf("it has the postings of %d passages, its table %d", n, len(x.table.Passages))
+	}
+	x.numbers = make([]uint32, n)
+	seen := make([]bool, n)
+	for i := range n {
+		id, err := x.reader.ExternalID(index.NewIndexInternalID(nil, i))
+		if err != nil {
+			return err
+		}
+		number, err := strconv.ParseUint(id, 10, 32)
+		if err != nil || number >= n || seen[number] {
+			return fmt.Errorf("passage %d has the number %q", i, id)
+		}
+		x.numbers[i], seen[number] = uint32(number), true
+	}
+	for _, tag := range x.table.languages() {
+		l := language{tag: tag, analyzer: x.bleve.Mapping().AnalyzerNamed(analyzerOf(tag))}
+		if l.analyzer == nil {
+			return fmt.Errorf("there is no analyzer %s", analyzerOf(tag))
+		}
+		l.measure(x.table.Passages)
+		x.languages = append(x.languages, l)
+	}
+	return nil
+}
+
+// measure counts the passages of a language and averages their lengths.
+func (l *language) measure(passages []entry) {
+	headings, titles := 0.0, 0.0
+	for _, p := range passages {
+		if p.Language != l.tag {
+			continue
+		}
+		l.count++
+		l.average += float64(p.Length)
+		if p.Heading > 0 {
+			headings++
+			l.heading += float64(p.Heading)
+		}
+		if p.Title > 0 {
+			titles++
+			l.title += float64(p.Title)
+		}
+	}
+	l.average = max(1, l.average/max(1, l.count))
+	l.heading = max(1, l.heading/max(1, headings))
+	l.title = max(1, l.title/max(1, titles))
 }
 
 // Close waits for the searches under way and closes the index. Later searches are errors.
 func (x *Index) Close() error {
-	if err := x.bleve.Close(); err != nil {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil
+	}
+	x.closed = true
+	if err := errors.Join(x.reader.Close(), x.bleve.Close()); err != nil {
 		return fmt.Errorf("close text index: %w", err)
 	}
 	return nil
 }
 
 // Len is the number of passages.
-func (x *Index) Len() (int, error) {
-	n, err := x.bleve.DocCount()
-	if err != nil {
-		return 0, fmt.Errorf("count passages of text index: %w", err)
-	}
-	return int(n), nil
-}
+func (x *Index) Len() int { return len(x.table.Passages) }
 
 // Query is one search. Empty filters let everything through.
 type Query struct {
@@ -75,7 +170,7 @@ type Query struct {
 	Limit    int // DefaultLimit where 0, at most MaxLimit
 }
 
-// Hit is one passage found. Score is BM25 as Bleve computes it, comparable within one search only.
+// Hit is one passage found. Score is BM25; comparable within one search only.
 type Hit struct {
 	ID    string
 	Score float64
@@ -83,72 +178,50 @@ type Hit struct {
 
 // Search returns the passages that share words with the text, best first; equal scores are ordered by id.
 func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.closed {
+		return nil, ErrClosed
+	}
 	text := clip(q.Text, MaxQueryRunes)
 	if strings.TrimSpace(text) == "" {
-		return nil, nil
+		return nil, ctx.Err()
 	}
-	wanted := limit(q.Limit)
-	req := bleve.NewSearchRequestOptions(bleveQuery(text, q), wanted+spare, 0, false)
-	res, err := x.bleve.SearchInContext(ctx, req)
-	if err != nil {
+	s := x.scratch.Get().(*scores)
+	defer func() {
+		s.reset()
+		x.scratch.Put(s)
+	}()
+	for _, l := range x.languages {
+		if q.Language != "" && q.Language != l.tag {
+			continue
+		}
+		asked := withSynonyms(terms(text, l.analyzer), text, x.synonyms, l.analyzer)
+		if err := x.score(ctx, l, asked, s); err != nil {
+			return nil, fmt.Errorf("search text index: %w", err)
+		}
+	}
+	if err := x.scoreIdentifiers(ctx, text, q.Language, s); err != nil {
 		return nil, fmt.Errorf("search text index: %w", err)
 	}
-	hits := make([]Hit, len(res.Hits))
-	for i, h := range res.Hits {
-		hits[i] = Hit{ID: h.ID, Score: h.Score}
+	return x.best(q, s), nil
+}
+
+// best returns the best of the passages that pass the filters.
+func (x *Index) best(q Query, s *scores) []Hit {
+	hits := make([]Hit, 0, len(s.touched))
+	for _, n := range s.touched {
+		p := &x.table.Passages[n]
+		if (len(q.Domains) == 0 || slices.Contains(q.Domains, p.Domain)) &&
+			(len(q.Exhibits) == 0 || slices.Contains(q.Exhibits, p.Exhibit)) {
+			hits = append(hits, Hit{p.ID, s.total(n, p)})
+		}
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
 	})
-	return hits[:min(len(hits), wanted)], nil
+	return hits[:min(len(hits), limit(q.Limit))]
 }
-
-func bleveQuery(text string, q Query) query.Query {
-	b := bleve.NewBooleanQuery()
-	b.AddMust(match(fieldAll, text, 1))
-	b.AddShould(match(fieldTitle, text, boostTitle), match(fieldHeading, text, boostHeading))
-	for _, word := range identifierWords(text) {
-		b.AddShould(match(fieldIdentifiers, word, boostIdentifier))
-	}
-	var filters []query.Query
-	if q.Language != "" {
-		filters = append(filters, term(fieldLanguage, q.Language))
-	}
-	if len(q.Domains) > 0 {
-		filters = append(filters, anyOf(fieldDomain, q.Domains))
-	}
-	if len(q.Exhibits) > 0 {
-		filters = append(filters, anyOf(fieldExhibit, q.Exhibits))
-	}
-	if len(filters) > 0 {
-		b.AddFilter(bleve.NewConjunctionQuery(filters...))
-	}
-	return b
-}
-
-func match(field, text string, boost float64) *query.MatchQuery {
-	m := bleve.NewMatchQuery(text)
-	m.SetField(field)
-	m.SetBoost(boost)
-	return m
-}
-
-func term(field, value string) *query.TermQuery {
-	t := bleve.NewTermQuery(value)
-	t.SetField(field)
-	return t
-}
-
-func anyOf(field string, values []string) query.Query {
-	terms := make([]query.Query, len(values))
-	for i, v := range values {
-		terms[i] = term(field, v)
-	}
-	return bleve.NewDisjunctionQuery(terms...)
-}
-
-// maxIdentifierWords bounds how many words of a question are looked up as identifiers.
-const maxIdentifierWords = 20
 
 // identifierWords are the words of a text that hold a digit, as label and accession numbers do.
 func identifierWords(text string) []string {

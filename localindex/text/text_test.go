@@ -4,20 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/blevesearch/bleve/v2"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // build writes an index and opens it.
 func build(t *testing.T, docs []Doc) *Index {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "text")
-	if err := Build(t.Context(), dir, docs); err != nil {
+	if err := Build(t.Context(), dir, docs, nil); err != nil {
 		t.Fatal(err)
 	}
 	index, err := Open(dir)
@@ -44,6 +46,7 @@ func museum() []Doc {
 	return []Doc{
 		{ID: "ding", Text: "大克鼎是西周晚期的青铜器，腹内铸有铭文。", Title: "大克鼎", Heading: "铭文", Language: "zh", Domain: "exhibit", Exhibit: "dakeding", Identifiers: []string{"101", "SH-1951.3"}},
 		{ID: "vase", Text: "青花瓷瓶，绘有缠枝莲纹。", Title: "青花瓶", Language: "zh", Domain: "exhibit", Exhibit: "qinghua", Identifiers: []string{"102"}},
+		{ID: "dragon", Text: "雲龍盤，龍紋三圈。", Language: "zh", Domain: "exhibit", Exhibit: "pan"},
 		{ID: "toilet", Text: "洗手间在门厅右侧。", Heading: "洗手间", Keywords: []string{"厕所"}, Language: "zh", Domain: "service"},
 		{ID: "vessels", Text: "Ritual vessels of the Zhou were cast in bronze.", Title: "Da Ke Ding", Heading: "How it was made", Language: "en", Domain: "exhibit", Exhibit: "dakeding", Identifiers: []string{"101", "SH-1951.3"}},
 		{ID: "hours", Text: "The house is open from 10:00.", Heading: "Opening hours", Language: "en", Domain: "venue"},
@@ -59,7 +62,9 @@ func TestSearch(t *testing.T) {
 		want  []string
 	}{
 		{"one character inside a Chinese word", Query{Text: "鼎"}, []string{"ding"}},
-		{"one character at the end of a sentence", Query{Text: "纹"}, []string{"vase"}},
+		{"traditional characters", Query{Text: "青銅"}, []string{"ding", "vase"}},
+		{"traditional characters in the text", Query{Text: "龙纹", Language: "zh"}, []string{"dragon", "vase"}},
+		{"one character at the end of a sentence", Query{Text: "枝"}, []string{"vase"}},
 		{"Chinese word of two characters", Query{Text: "青铜"}, []string{"ding", "vase"}},
 		{"Chinese question", Query{Text: "厕所在哪里？", Limit: 1}, []string{"toilet"}},
 		{"plural and singular", Query{Text: "vessel"}, []string{"vessels"}},
@@ -93,21 +98,123 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestScoringIsBM25 looks at the reason Bleve gives for a score: some ways of opening an index silently fall back to
-// tf-idf.
+// TestScoringIsBM25 compares a score with the formula, worked out by hand.
 func TestScoringIsBM25(t *testing.T) {
-	index := build(t, museum())
-	req := bleve.NewSearchRequestOptions(bleveQuery("bronze", Query{}), 10, 0, true)
-	res, err := index.bleve.SearchInContext(t.Context(), req)
+	index := build(t, []Doc{
+		{ID: "a", Text: "lattice lattice alpha beta", Language: "en"}, // length 4
+		{ID: "b", Text: "lattice gamma", Language: "en"},              // 2
+		{ID: "c", Text: "delta epsilon zeta", Language: "en"},         // 3, the average
+		{ID: "d", Text: "晶格", Language: "zh"},                         // another language: not counted
+	})
+	hits, err := index.Search(t.Context(), Query{Text: "lattice"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(res.Hits) == 0 {
-		t.Fatal("nothing found")
+	idf := math.Log(1 + (3-2+0.5)/(2+0.5))
+	want := []Hit{
+		{"a", 1.3 * idf * 2 * 2.2 / (2 + 1.2*(0.5+0.5*4.0/3))},
+		{"b", 1.3 * idf * 1 * 2.2 / (1 + 1.2*(0.5+0.5*2.0/3))},
 	}
-	if why := res.Hits[0].Expl.String(); !strings.Contains(why, "as per bm25 model") || strings.Contains(why, "tfidf") {
-		t.Errorf("score is not BM25:\n%s", why)
+	if diff := cmp.Diff(want, hits, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Errorf("scores differ (-want +got):\n%s", diff)
 	}
+}
+
+func TestSynonyms(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "text")
+	docs := []Doc{
+		{ID: "lift", Text: "The lift is left of the stairs.", Language: "en"},
+		{ID: "stairs", Text: "The stairs lead to the hall.", Language: "en"},
+		{ID: "zh", Text: "升降机在楼梯左边。", Language: "zh"},
+		{ID: "elevate", Text: "A raised place with a view.", Language: "en"},
+	}
+	if err := Build(t.Context(), dir, docs, [][]string{{"lift", "elevator"}, {"电梯", "升降机", "直梯"}, {"alone"}}); err != nil {
+		t.Fatal(err)
+	}
+	index, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer index.Close()
+	for _, tt := range []struct{ question, want string }{
+		{"Where is the ELEVATOR?", "lift"},
+		{"電梯在哪里", "zh"},
+		{"直梯", "zh"},
+		{"a view", "elevate"},
+	} {
+		hits, err := index.Search(t.Context(), Query{Text: tt.question, Limit: 1})
+		if err != nil || len(hits) != 1 || hits[0].ID != tt.want {
+			t.Errorf("Search(%s) = %v, %v; want %s", tt.question, hits, err, tt.want)
+		}
+	}
+}
+
+func TestTerms(t *testing.T) {
+	index := build(t, museum())
+	analyzer := index.bleve.Mapping().AnalyzerNamed(prose)
+	weightOf := func(question, term string) float64 {
+		for _, w := range terms(question, analyzer) {
+			if w.term == term {
+				return w.weight
+			}
+		}
+		return -1
+	}
+	for _, tt := range []struct {
+		question, term string
+		want           float64
+	}{
+		{"几何是什么", "几何", 1},
+		{"几点关门", "几点", askingWeight},
+		{"几点关门", "关门", 1},
+		{"是什么", "么", askingWeight * unigramWeight},
+		{"失去了多少土地", "失去", 1},
+		{"失去的土地", "的土", functionWeight},
+		{"失去的土地", "土", unigramWeight},
+		{"how many vessels", "mani", askingEnglish},
+		{"how many vessels", "vessel", 1},
+		{"mankind of old", "mankind", 1},
+	} {
+		if got := weightOf(tt.question, tt.term); got != tt.want {
+			t.Errorf("in %q, %q counts %v, want %v", tt.question, tt.term, got, tt.want)
+		}
+	}
+}
+
+// TestOpenRefuses opens indexes whose table and postings do not belong together.
+func TestOpenRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, table string }{
+		{"no JSON", "x"},
+		{"another number of passages", `{"passages":[{"id":"a","length":1}]}`},
+		{"unknown key", `{"passages":[],"more":1}`},
+		{"two of one id", `{"passages":[{"id":"a","length":1},{"id":"a","length":1}]}`},
+		{"negative length", `{"passages":[{"id":"a","length":-1}]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "text")
+			if err := Build(t.Context(), dir, museum(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, tableFile), []byte(tt.table), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if x, err := Open(dir); err == nil {
+				x.Close()
+				t.Error("opened it")
+			}
+		})
+	}
+}
+
+func FuzzTable(f *testing.F) {
+	f.Add([]byte(`{"passages":[{"id":"a","language":"en","length":3}],"synonyms":[["a","b"]]}`))
+	f.Add([]byte(`{}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if table, err := decodeTable(data); err == nil {
+			table.languages()
+			newSynonymGroups(table.Synonyms)
+		}
+	})
 }
 
 func TestRepetitionCountsLessAndLess(t *testing.T) {
@@ -144,7 +251,7 @@ func TestEqualScoresAreOrderedByID(t *testing.T) {
 
 func TestTwoMayHaveItOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "text")
-	if err := Build(t.Context(), dir, museum()); err != nil {
+	if err := Build(t.Context(), dir, museum(), nil); err != nil {
 		t.Fatal(err)
 	}
 	first, err := Open(dir)
@@ -210,7 +317,7 @@ func TestBuildRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			parent := t.TempDir()
-			err := Build(tt.ctx, filepath.Join(parent, "text"), tt.docs)
+			err := Build(tt.ctx, filepath.Join(parent, "text"), tt.docs, nil)
 			if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Errorf("error is %v, want %v", err, tt.want)
 			}
@@ -233,7 +340,7 @@ func FuzzSearch(f *testing.F) {
 		f.Add(s)
 	}
 	dir := filepath.Join(f.TempDir(), "text")
-	if err := Build(context.Background(), dir, museum()); err != nil {
+	if err := Build(context.Background(), dir, museum(), nil); err != nil {
 		f.Fatal(err)
 	}
 	index, err := Open(dir)
