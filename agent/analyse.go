@@ -12,10 +12,10 @@ import (
 var generic = stemSet("tell know show explain describe say give information info detail fact thing something anything exhibit exhibition " +
 	"artwork work piece object picture image gallery museum interesting special important kind type sort look like see want " +
 	"understand let learn hear story happen get go need here now today take bring put keep come try start " +
-	"possible allow able different call whole main leave occur appear exist really first")
+	"possible allow able different call whole main leave occur appear exist really first become people")
 
 // asksDeed are those of them that, after who and when, are what is asked: who described it?
-var asksDeed = stemSet("describe explain show")
+var asksDeed = stemSet("describe explain show work")
 
 // genericWords are generic only in this form: a painting is a thing to ask about, to paint is what to ask.
 var genericWords = wordSet("painting paintings use uses used using")
@@ -28,7 +28,7 @@ var genericHan = strings.Fields("作品 展品 展览 图案馆 馆里 馆内 �
 var lightVerbs = wordSet("推 带 拿 坐 走 买 找 借 放 存 进 出 到 取 玩 见 问 换 拍")
 
 // pointing are words by which a question points at the exhibit in hand or the one last spoken of.
-var pointing = wordSet("it its it's this that these those they them their he she his her him there such")
+var pointing = wordSet("it its it's this that these those they them their he she his her him such")
 
 var pointingHan = strings.Fields("它 这 那 他 她 此")
 
@@ -39,8 +39,11 @@ var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|pict
 // pointsAtHouse matches words that can mean the house only.
 var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (building|house|place|museum|gallery)\b|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)
 
+// pointsAtGuide matches questions about the guide itself.
+var pointsAtGuide = regexp.MustCompile(`\b(who|what) are you\b|\byour name\b|\bare you (a|an|real|human|alive)\b|\bdo you (like|love|think|feel)\b|[你您](是谁|叫什么|是机器人|是人|喜欢|觉得)`)
+
 // asksNow matches words that bind a question to the present day.
-var asksNow = regexp.MustCompile(`\b(today|tonight|tomorrow|yesterday|now|right now|currently|this (week|weekend|morning|afternoon|evening|month|year)|(next|last) (week|month|year)|latest)\b|` +
+var asksNow = regexp.MustCompile(`\bwhat time is it\b|几点了|\b(today|tonight|tomorrow|yesterday|now|right now|currently|this (week|weekend|morning|afternoon|evening|month|year)|(next|last) (week|month|year)|latest)\b|` +
 	`今天|今日|今晚|明天|昨天|现在|目前|本周|这周|周末|这个月|下周|下个月|今年|明年|去年|上周|上个月|最新`)
 
 func stemSet(s string) map[string]bool {
@@ -78,6 +81,9 @@ func (s *shelf) analyse(text, language, inHand string) question {
 		q.focus = append(q.focus, s.hanUnits(c, q)...)
 	}
 	q.focus = dropRepeats(q.focus)
+	if q.kind == kindDefine && q.names() && asksMeaning.MatchString(words.Fold(text)) {
+		q.focus = slices.DeleteFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.id == "meaning" })
+	}
 	q.house = slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.house })
 	q.about, q.named = about, len(about) > 0
 	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(words.Fold(text)), points(text) || s.mentions(inHand, q.focus), asksNow.MatchString(words.Fold(text)))
@@ -86,6 +92,10 @@ func (s *shelf) analyse(text, language, inHand string) question {
 	}
 	return q
 }
+
+// asksMeaning matches questions for what a word means, where the meaning is the kind of the question and not what it is
+// about.
+var asksMeaning = regexp.MustCompile(`\bmean\b|什么意思|指什么|指的是`)
 
 // mentions reports whether the question has a word of the exhibit's title.
 func (s *shelf) mentions(exhibit string, focus []unit) bool {
@@ -107,6 +117,8 @@ func (s *shelf) mentions(exhibit string, focus []unit) bool {
 // (the weather, the news) is never answered from what is told of the exhibits.
 func scopes(q question, inHand string, atWork, points, now bool) []scope {
 	switch {
+	case pointsAtGuide.MatchString(words.Fold(q.text)), now && len(q.focus) == 0:
+		return nil
 	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
 		return []scope{scopeHouse}
 	case q.named, atWork && inHand != "":

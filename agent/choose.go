@@ -188,6 +188,7 @@ func answering(q question, in scope, candidates []*candidate) *candidate {
 	for _, c := range candidates {
 		far := in == scopeAll && (len(q.about) > 0 || q.house) || c.passage.section.Language != q.language
 		switch {
+		case c.passage.section.Language != q.language && in != scopeAbout && !q.hasName(c.terms):
 		case c.coverage < minCoverage, far && c.own < minFarCoverage:
 		case q.vague() && q.weightIn(c.passage.title) == 0 && q.weightIn(c.passage.keywords) == 0:
 		case q.kind.strict() && (!c.fits || c.ownNear == 0 && q.weightIn(c.passage.title) == 0):

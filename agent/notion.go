@@ -21,12 +21,12 @@ type notion struct {
 // are listed. A word may stand in one notion only.
 var notions = []notion{
 	newNotion("animal", false, "dog pet animal", "狗 犬 宠物 动物"),
-	newNotion("baby", true, "baby infant nappy diaper nursing breastfeed", "宝宝 婴儿 尿布 母婴 哺乳 喂奶"),
+	newNotion("baby", true, "baby infant nappy diaper nurse nursing feed breastfeed breastfeeding", "宝宝 婴儿 尿布 母婴 哺乳 喂奶"),
 	newNotion("hall", false, "hall room floor", "展厅 厅 楼层 几楼 几层"),
 	newNotion("hours", true, "open opening close closing hours", "开放 开门 关门 闭馆 开馆 营业 关闭 打烊 闭门"),
-	newNotion("price", true, "cost price ticket fee admission charge pay free discount concession", "门票 票价 价格 多少钱 收费 免费 费用 买票 优惠 票"),
+	newNotion("price", true, "cost price ticket fee admission pay free discount concession", "门票 票价 价格 多少钱 收费 免费 费用 买票 购票 优惠 成人票 学生票 儿童票 家庭票 团体票 年票"),
 	newNotion("toilet", true, "toilet restroom bathroom washroom wc loo lavatory", "洗手间 厕所 卫生间 盥洗室"),
-	newNotion("food", true, "cafe coffee food eat drink restaurant lunch snack tea", "咖啡 餐厅 餐饮 吃饭 吃东西 饮料 饮食 喝水 茶"),
+	newNotion("food", true, "cafe coffee food eat drink restaurant lunch snack tea", "咖啡厅 咖啡馆 咖啡 餐厅 餐饮 吃饭 吃东西 饮料 饮食 喝水 茶"),
 	newNotion("cloakroom", true, "cloakroom locker bag backpack coat luggage suitcase umbrella", "寄存 存包 衣帽 行李 储物柜 储物 背包 雨伞 存放"),
 	newNotion("access", true, "wheelchair accessible accessibility disabled lift elevator ramp stroller pram pushchair", "轮椅 无障碍 电梯 坡道 婴儿车 推车 残疾 残障"),
 	newNotion("photography", true, "photograph photography photo camera flash selfie tripod", "拍照 照相 摄影 闪光灯 相机 自拍 拍摄 三脚架"),
@@ -35,7 +35,7 @@ var notions = []notion{
 	newNotion("address", true, "address located location directions parking park bus metro subway", "地址 交通 停车 公交 地铁 怎么走"),
 	newNotion("telephone", true, "phone telephone contact", "电话 联系"),
 	newNotion("wifi", true, "wifi wi-fi internet wireless", "无线 网络 上网"),
-	newNotion("make", false, "make create creator creation design designer draw paint painter artist author maker construct construction build builder compute program", "制作 创作 作者 画家 设计 设计师 绘制 构造 创造 建造 画的 画出 画出来 做的 做出 做出来 制成"),
+	newNotion("make", false, "make create creator creation design designer draw paint painter artist author maker construct construction build builder", "制作 创作 作者 画家 设计 设计师 绘制 构造 创造 建造 画的 画出 画出来 做的 做出 做出来 制成"),
 	newNotion("discover", false, "discover discovery discoverer find finder invent inventor invention devise introduce publish propose originate describe", "发现 发明 提出 发表 首创 引入 研究出 描述"),
 	newNotion("name", false, "name call title term", "名字 名称 叫做 得名 命名 名称"),
 	newNotion("meaning", false, "mean symbol symbolize symbolise symbolic", "意思 含义 寓意 象征 代表 意味 预示"),
@@ -71,7 +71,7 @@ var phraseNotions = []struct {
 	words  *regexp.Regexp // on folded text
 	notion string
 }{
-	{regexp.MustCompile(`\bused? (for|in|by)\b|\buses? of\b|\bgood for\b|\bwhat uses?\b|\busing it\b|\buseful\b|有(什么|啥)用`), "use"},
+	{regexp.MustCompile(`\bused? (for|in|by)\b|\buses? of\b|\bgood for\b|\bwhat uses?\b|\busing it\b|\buseful\b|有(什么|啥)用(途|处)?`), "use"},
 	{regexp.MustCompile(`\bmade (out )?(of|from)\b|\bwhat materials?\b`), "material"},
 	{regexp.MustCompile(`\bhow (big|large|tall|wide|high|deep) (is|are|was)\b|多大`), "size"},
 	{regexp.MustCompile(`\bwhere (is|are) (the |this |your )?(gallery|museum|you)\b|(馆|你们)在哪|怎么(去|到)(你们)?.{0,3}馆`), "address"},
@@ -82,7 +82,7 @@ var phraseNotions = []struct {
 }
 
 // measures are phrases that ask for a number; the adjective in them is not what the number is of.
-var measures = regexp.MustCompile(`\bhow (long|old|far|many|much|often)\b`)
+var measures = regexp.MustCompile(`\bhow (long|old|far|many|much|often)\b|\b(what|which) (time|year|date|day|century)\b`)
 
 // takePhrases takes the notions asked for in several words out of folded text.
 func takePhrases(folded string) (rest string, found []*notion) {

@@ -73,6 +73,11 @@ func (q question) names() bool {
 	return slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil })
 }
 
+// hasName reports whether a text has such a word of the question.
+func (q question) hasName(t words.Terms) bool {
+	return slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil && u.in(t) })
+}
+
 // vague reports whether it is no question and has nothing but single Chinese characters to go by, which stand in any
 // text as parts of other words (爱 in 爱德华).
 func (q question) vague() bool {

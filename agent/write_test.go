@@ -218,8 +218,8 @@ func TestPromptLimits(t *testing.T) {
 		}
 	}
 	m := &scriptedModel{script: writes("NO_EVIDENCE")}
-	long := strings.Repeat("Who discovered the Penrose tiling? ", 10_000)
-	hear(t, New(Options{Model: m}), lib, Turn{Question: long, Language: "en", History: []Exchange{{long, long}, {long, long}, {long, long}}})
+	question, long := strings.Repeat(whoFound+" ", 28), strings.Repeat("And then? ", 10_000)
+	hear(t, New(Options{Model: m}), lib, Turn{Question: question, Language: "en", History: []Exchange{{long, long}, {long, long}, {long, long}}})
 	size := 0
 	for _, message := range m.asked[0].Messages {
 		size += len([]rune(message.Content))
