@@ -26,6 +26,8 @@ const (
 	MaxBytes = 8 << 20 // a file
 	maxDepth = 100     // blocks within blocks
 	maxFront = 64 << 10
+	// maxLinkWork bounds the links of a paragraph times its bytes: that is what looking for their ends costs.
+	maxLinkWork = 500_000_000
 )
 
 // Parser reads Markdown.
@@ -43,7 +45,7 @@ func (Parser) Parse(ctx context.Context, name string, data []byte) (document.Doc
 		return document.Document{}, err
 	}
 	front, body := splitFront(decoded)
-	if err := checkNesting(body); err != nil {
+	if err := checkShape(body); err != nil {
 		return document.Document{}, err
 	}
 	source := []byte(body)
@@ -88,20 +90,24 @@ func splitFront(s string) (frontMatter, string) {
 	return front, body
 }
 
-// checkNesting refuses what would make a parser recurse without end: a line that opens very many blocks.
-func checkNesting(s string) error {
+// checkShape refuses what would keep the parser busy without end: a line that opens very many blocks, and a paragraph
+// whose links it would look for again and again.
+func checkShape(s string) error {
 	for line := range strings.SplitSeq(s, "\n") {
 		depth := 0
-		for _, r := range line {
-			if r != '>' && r != ' ' && r != '\t' && r != '-' && r != '*' && r != '+' {
-				break
-			}
-			if r == '>' {
+		for len(line) > 0 && strings.ContainsRune("> \t-*+", rune(line[0])) {
+			if line[0] == '>' || line[0] != ' ' && line[0] != '\t' && len(line) > 1 && line[1] == ' ' {
 				depth++
 			}
+			line = line[1:]
 		}
 		if depth > maxDepth {
 			return errTooDeep
+		}
+	}
+	for paragraph := range strings.SplitSeq(s, "\n\n") {
+		if links := strings.Count(paragraph, "]("); links*len(paragraph) > maxLinkWork {
+			return &document.Error{Op: "read", Reason: fmt.Sprintf("one paragraph has %d links", links), Hint: "divide it by empty lines", Err: document.ErrUnsafe}
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ const maxObjects = 3000
 func (f *file) page(ctx context.Context, i int) (layout.Page, surface, error) {
 	var p layout.Page
 	var s surface
-	err := f.within(ctx, fmt.Sprintf("read page %d", i+1), func() error {
+	err := f.within(ctx, fmt.Sprintf("read page %d of", i+1), func() error {
 		size, err := f.instance.FPDF_GetPageSizeByIndexF(&requests.FPDF_GetPageSizeByIndexF{Document: f.document, Index: i})
 		if err != nil {
 			return err
@@ -360,7 +360,7 @@ func (f *file) surface(page requests.Page, area float64) surface {
 // draw draws a page in grey; i counts from 0.
 func (f *file) draw(ctx context.Context, i int) (*image.Gray, error) {
 	var out *image.Gray
-	err := f.within(ctx, fmt.Sprintf("draw page %d", i+1), func() error {
+	err := f.within(ctx, fmt.Sprintf("draw page %d of", i+1), func() error {
 		size, err := f.instance.FPDF_GetPageSizeByIndexF(&requests.FPDF_GetPageSizeByIndexF{Document: f.document, Index: i})
 		if err != nil {
 			return err

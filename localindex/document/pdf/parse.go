@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	pdfium "github.com/klippa-app/go-pdfium"
@@ -32,7 +33,7 @@ func (p *Parser) Parse(ctx context.Context, name string, data []byte) (document.
 	if err != nil {
 		return document.Document{}, fmt.Errorf("start PDFium for a file: %w", err)
 	}
-	f := &file{instance: instance}
+	f := &file{instance: instance, timeout: p.timeout}
 	defer f.close()
 	return p.read(ctx, f, data)
 }
@@ -142,6 +143,7 @@ func merge(blocks []document.Block, found map[int][]document.Block, pages int) [
 // file is a PDF file that is open in an instance of PDFium.
 type file struct {
 	instance pdfium.Pdfium
+	timeout  time.Duration // for one call of within
 	document references.FPDF_DOCUMENT
 	pages    int
 	title    string
@@ -163,7 +165,7 @@ func (f *file) within(ctx context.Context, op string, do func() error) error {
 	if f.killed != nil {
 		return document.Broken(op, "PDFium has stopped")
 	}
-	limited, cancel := context.WithTimeout(ctx, PageTimeout)
+	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	killed := make(chan struct{})
 	stop := context.AfterFunc(limited, func() {
@@ -177,12 +179,13 @@ func (f *file) within(ctx context.Context, op string, do func() error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &document.Error{Op: op, Reason: fmt.Sprintf("PDFium was not done after %v", PageTimeout.Round(time.Second)),
+		return &document.Error{Op: op, Reason: fmt.Sprintf("PDFium was not done after %v", f.timeout),
 			Hint: "print it to a new PDF file", Err: document.ErrTooSlow}
 	}
 	var known *document.Error
 	if err != nil && !errors.As(err, &known) {
-		return document.Broken(op, fmt.Sprintf("PDFium cannot read it: %v", err))
+		message, _, _ := strings.Cut(err.Error(), "\n") // the stack of a WebAssembly that failed says nothing here
+		return document.Broken(op, "PDFium cannot read it: "+message)
 	}
 	return err
 }

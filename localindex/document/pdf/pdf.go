@@ -60,6 +60,7 @@ type Options struct {
 // Parser reads PDF files. Close it after use.
 type Parser struct {
 	options Options
+	timeout time.Duration // PageTimeout but in tests
 	places  chan struct{} // bounds the files read at a time
 
 	mu      sync.Mutex
@@ -79,7 +80,7 @@ func New(o Options) *Parser {
 	if o.Workers < 1 {
 		o.Workers = 1
 	}
-	return &Parser{options: o, places: make(chan struct{}, o.Workers)}
+	return &Parser{options: o, timeout: PageTimeout, places: make(chan struct{}, o.Workers)}
 }
 
 // Close waits for files that are being read and frees PDFium.
