@@ -42,6 +42,11 @@ export class Catalogue {
     this.trouble = null
   }
 
+  /** Whether exhibits have numbers beside them; taken for granted until the list is there. */
+  get numbered(): boolean {
+    return this.status !== 'ready' || this.exhibits.some((exhibit) => exhibit.label !== '')
+  }
+
   withLabel(label: string): ExhibitCard | undefined {
     return this.exhibits.find((exhibit) => exhibit.label === label)
   }

@@ -65,11 +65,12 @@ export class Kiosk {
     return strings[this.language]
   }
 
-  /** The languages that both the gallery and this page speak, the gallery's default first. */
+  /** The languages that both the gallery and this page speak, the gallery's default first; English where there is none. */
   get languages(): PageLanguage[] {
     const gallery = this.gallery
     if (!gallery) return [...pageLanguages]
     const both = pageLanguages.filter((language) => gallery.languages.includes(language))
+    if (both.length === 0) return ['en']
     const first = gallery.default_language
     return both.sort((a, b) => Number(b === first) - Number(a === first))
   }
@@ -127,6 +128,7 @@ export class Kiosk {
     this.idle.start()
     if (this.gallery.camera === 'none') this.browse('list')
     else this.camera()
+    void this.catalogue.load()
     this.#inVisit(async () => undefined).catch((error) => this.#trouble(error))
   }
 

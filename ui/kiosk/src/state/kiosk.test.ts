@@ -72,6 +72,12 @@ describe('languages', () => {
     expect(kiosk.in({ fr: 'seul' })).toBe('seul')
   })
 
+  test('English for a gallery whose language the page does not speak', async () => {
+    const { kiosk } = await kioskBefore({ '/gallery': () => json({ ...gallery, languages: ['it'], default_language: 'it', name: { it: 'Galleria' } }) })
+    expect(kiosk.languages).toEqual(['en'])
+    expect(kiosk.in(kiosk.gallery?.name)).toBe('Galleria')
+  })
+
   test('a change is carried to the visit, the exhibit and the explanation', async () => {
     const { kiosk, called } = await kioskBefore()
     kiosk.begin()
@@ -210,6 +216,14 @@ describe('without', () => {
     expect(kiosk.screen).toEqual({ name: 'browse', by: 'list' })
     await vi.waitFor(() => expect(kiosk.catalogue.status).toBe('ready'))
     expect(kiosk.catalogue.matching('B').map((exhibit) => exhibit.id)).toEqual(['b'])
+    kiosk.close()
+  })
+
+  test('numbers beside the exhibits, none is asked for', async () => {
+    const { kiosk } = await kioskBefore({ '/exhibits': () => json({ exhibits: [{ ...card('a'), label: '' }] }) })
+    expect(kiosk.catalogue.numbered).toBe(true)
+    kiosk.begin()
+    await vi.waitFor(() => expect(kiosk.catalogue.numbered).toBe(false))
     kiosk.close()
   })
 
