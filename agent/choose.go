@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"docent/agent/internal/words"
 	"docent/localindex/gallery"
@@ -99,14 +98,6 @@ func (s *shelf) belongs(q question, in scope, p *passage) bool {
 	return true
 }
 
-// in reports whether a text has the title.
-func (n name) in(t words.Terms) bool {
-	if n.han != "" {
-		return strings.Contains(t.Han, n.han)
-	}
-	return indexRun(t.Latin, n.stems) >= 0
-}
-
 // covered is the weight of what is asked that a sentence has: by itself or by where it stands, and by itself alone.
 func covered(q question, c *candidate) (sum, own float64) {
 	for _, u := range q.focus {
@@ -197,15 +188,6 @@ func answering(q question, in scope, candidates []*candidate) *candidate {
 		}
 	}
 	return nil
-}
-
-// strict reports whether only a sentence that fits the kind can answer.
-func (k kind) strict() bool {
-	switch k {
-	case kindWho, kindWhen, kindHowMany, kindHowLong, kindWhere:
-		return true
-	}
-	return false
 }
 
 // choose picks the sentences of an answer: the best one that answers and further ones of the candidates, best first. No

@@ -22,7 +22,7 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 	}
 	q := s.analyse(resolve(s, t), language, t.Exhibit)
 	q.text = t.Question
-	if len(q.focus) == 0 && len(q.about) > 0 && (q.kind == kindWhat || q.kind == kindHow || q.kind == kindDefine) {
+	if q.overview() {
 		f := s.findExplanation(d, q.about[0], language, t.Level, overviewShare)
 		f.question = q
 		return f, nil

@@ -73,7 +73,7 @@ func newTrial(s *shelf, d *desk, f found, exhibit string) *trial {
 func (t *trial) answers(ctx context.Context, text string) bool {
 	q := t.shelf.analyse(text, t.language, t.exhibit)
 	var best *candidate
-	if len(q.focus) == 0 && len(q.about) > 0 {
+	if q.overview() {
 		if picked := t.desk.explain(q.about[0], t.language, "", overviewShare); len(picked) > 0 {
 			best = picked[0]
 		}

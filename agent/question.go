@@ -7,25 +7,10 @@ import (
 	"docent/agent/internal/words"
 )
 
-// kind is what a question wants to hear about.
-type kind string
-
-const (
-	kindWhat    kind = "what"
-	kindWho     kind = "who"
-	kindWhen    kind = "when"
-	kindWhere   kind = "where"
-	kindHowMany kind = "how_many"
-	kindHowLong kind = "how_long"
-	kindWhy     kind = "why"
-	kindHow     kind = "how"
-	kindDefine  kind = "define" // what a thing is, what a word means
-)
-
 // unit is one thing a question asks for: a word, a pair of Chinese characters, or a notion with its words in both
 // languages. Evidence covers it where any of its forms stands.
 type unit struct {
-	text   string   // as asked, for the search and for traces
+	text   string   // as asked
 	stems  []string // any of these Latin stems
 	han    []string // any of these Chinese strings
 	weight float64  // how much it tells: idf over the gallery's texts
@@ -59,15 +44,6 @@ type question struct {
 	scopes   []scope
 }
 
-// scope is where an answer may come from.
-type scope string
-
-const (
-	scopeAbout scope = "about" // the exhibits the question is about, and texts that name them
-	scopeHouse scope = "house" // texts that belong to no exhibit
-	scopeAll   scope = "all"
-)
-
 // names reports whether the question has a word of its own, beside notions that can be asked of anything.
 func (q question) names() bool {
 	return slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil })
@@ -76,6 +52,11 @@ func (q question) names() bool {
 // hasName reports whether a text has such a word of the question.
 func (q question) hasName(t words.Terms) bool {
 	return slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil && u.in(t) })
+}
+
+// overview reports whether the question asks for nothing but an exhibit itself.
+func (q question) overview() bool {
+	return len(q.focus) == 0 && len(q.about) > 0 && (q.kind == kindWhat || q.kind == kindHow || q.kind == kindDefine)
 }
 
 // vague reports whether it is no question and has nothing but single Chinese characters to go by, which stand in any

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,15 +17,6 @@ type shelf struct {
 	topics     topics
 	people     []string // family names in Chinese texts
 	languages  []string // of its texts
-}
-
-// name is what one exhibit is called in one language.
-type name struct {
-	exhibit string
-	title   string
-	terms   words.Terms
-	stems   []string // of the title, without function words
-	han     string   // the title's Chinese characters
 }
 
 func newShelf(lib Library) *shelf {
@@ -45,9 +38,9 @@ func newShelf(lib Library) *shelf {
 		}
 		seen[sec.Exhibit] = true
 		if e, ok := lib.Exhibit(sec.Exhibit); ok {
-			for _, title := range e.Title {
-				s.names = append(s.names, newName(e.ID, title))
-				s.topics.add(title)
+			for _, language := range slices.Sorted(maps.Keys(e.Title)) {
+				s.names = append(s.names, newName(e.ID, e.Title[language]))
+				s.topics.add(e.Title[language])
 			}
 			for _, maker := range e.Maker {
 				s.topics.add(maker)
@@ -56,17 +49,6 @@ func newShelf(lib Library) *shelf {
 	}
 	s.people = peopleIn(chinese)
 	return s
-}
-
-func newName(exhibit, title string) name {
-	n := name{exhibit: exhibit, title: title, terms: words.Extract(title)}
-	for _, w := range words.LatinWords(title) {
-		if !words.IsStop(w) {
-			n.stems = append(n.stems, words.Stem(w))
-		}
-	}
-	n.han = strings.ReplaceAll(n.terms.Han, " ", "")
-	return n
 }
 
 // topics are the words of titles and makers' names.

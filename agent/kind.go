@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"regexp"
+	"strings"
+
+	"docent/agent/internal/words"
+)
+
+// kind is what a question wants to hear about.
+type kind string
+
+const (
+	kindWhat    kind = "what"
+	kindWho     kind = "who"
+	kindWhen    kind = "when"
+	kindWhere   kind = "where"
+	kindHowMany kind = "how_many"
+	kindHowLong kind = "how_long"
+	kindWhy     kind = "why"
+	kindHow     kind = "how"
+	kindDefine  kind = "define" // what a thing is, what a word means
+)
+
+// strict reports whether only a sentence that fits the kind can answer.
+func (k kind) strict() bool {
+	switch k {
+	case kindWho, kindWhen, kindHowMany, kindHowLong, kindWhere:
+		return true
+	}
+	return false
+}
+
+// kindOf reads the kind of a question from its question words.
+func kindOf(text string) kind {
+	folded := whichOne.ReplaceAllString(words.Fold(text), "什么$1")
+	padded := " " + strings.Join(words.LatinWords(text), " ") + " "
+	for _, k := range kindWords {
+		for _, w := range k.english {
+			if strings.Contains(padded, " "+w+" ") {
+				return k.kind
+			}
+		}
+		for _, w := range k.chinese {
+			if strings.Contains(folded, w) {
+				return k.kind
+			}
+		}
+	}
+	return kindWhat
+}
+
+// whichOne matches 哪 with a measure word, which asks for a thing even after 在 (在哪本书里).
+var whichOne = regexp.MustCompile(`哪一?([本部座所棵只场项首句条块张件幅层步家间类样段片支枝])`)
+
+// kindWords are looked for in this order: "how many" before "how", 为什么 before 什么.
+var kindWords = []struct {
+	kind    kind
+	english []string
+	chinese []string
+}{
+	{kindHowLong, []string{"how long"}, []string{"多久", "多长"}},
+	{kindHowMany, []string{"how many", "how much", "how large", "how big", "how tall", "how far", "number of", "how high"},
+		[]string{"多少", "几个", "几种", "几条", "几次", "几块", "几张", "几件", "几层", "几步", "多大", "多高", "多宽"}},
+	{kindWhy, []string{"why", "how come", "reason"}, []string{"为什么", "为何", "为啥", "原因", "怎么会"}},
+	{kindWhen, []string{"when", "what year", "which year", "what time", "how old", "what date", "what century", "which century"},
+		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "哪个世纪", "几世纪", "年代"}},
+	{kindWho, []string{"who", "whom", "whose", "by whom"}, []string{"谁", "哪位", "什么人", "何人", "哪个人", "作者"}},
+	{kindWhere, []string{"where", "which hall", "which room", "which floor", "which country"},
+		[]string{"哪里", "哪儿", "何处", "在哪", "哪个厅", "哪个展厅", "几楼", "哪个国家", "什么地方"}},
+	{kindDefine, []string{"what is a", "what is an", "what is the", "what are", "what s a", "what s the", "what does", "define", "definition"},
+		[]string{"什么是", "是什么", "什么叫", "是啥", "什么意思", "指什么"}},
+	{kindHow, []string{"how"}, []string{"怎么", "怎样", "如何"}},
+}

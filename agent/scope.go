@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"regexp"
+	"strings"
+
+	"docent/agent/internal/words"
+)
+
+// scope is where an answer may come from.
+type scope string
+
+const (
+	scopeAbout scope = "about" // the exhibits the question is about, and texts that name them
+	scopeHouse scope = "house" // texts that belong to no exhibit
+	scopeAll   scope = "all"
+)
+
+// mentions reports whether the question has a word of the exhibit's title.
+func (s *shelf) mentions(exhibit string, focus []unit) bool {
+	for _, n := range s.names {
+		if n.exhibit != exhibit {
+			continue
+		}
+		for _, u := range focus {
+			if u.notion == nil && u.in(n.terms) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// scopes decides where an answer may come from, in the order to try. A question that names or points at an exhibit is
+// never answered from another one: a right sentence about the wrong thing is a wrong answer. What is asked of today
+// (the weather, the news) is never answered from what is told of the exhibits.
+func scopes(q question, inHand string, atWork, points, now bool) []scope {
+	switch {
+	case pointsAtGuide.MatchString(words.Fold(q.text)), now && len(q.focus) == 0:
+		return nil
+	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
+		return []scope{scopeHouse}
+	case q.named, atWork && inHand != "":
+		return []scope{scopeAbout}
+	case atWork, inHand == "" && points && !q.house && !q.names(): // this painting, it: which?
+		return nil
+	case q.house && inHand != "" && points:
+		return []scope{scopeHouse, scopeAbout}
+	case q.house && now:
+		return []scope{scopeHouse}
+	case q.house && inHand != "":
+		return []scope{scopeHouse, scopeAbout, scopeAll}
+	case q.house:
+		return []scope{scopeHouse, scopeAll}
+	case inHand != "" && (points || len(q.focus) == 0):
+		return []scope{scopeAbout}
+	case now && inHand != "":
+		return []scope{scopeAbout, scopeHouse}
+	case now:
+		return []scope{scopeHouse}
+	case inHand != "":
+		return []scope{scopeAbout, scopeAll}
+	}
+	return []scope{scopeAll}
+}
+
+// pointing are words by which a question points at the exhibit in hand or the one last spoken of.
+var pointing = wordSet("it its it's this that these those they them their he she his her him such")
+
+var pointingHan = strings.Fields("它 这 那 他 她 此")
+
+// pointsAtWork matches words that can mean the exhibit in hand only, where "it" may mean the house too.
+var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern)s?\b|` +
+	`[这那此](一)?(幅|件|张|个(作品|展品|图案|东西))|[这那]画`)
+
+// pointsAtHouse matches words that can mean the house only.
+var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (building|house|place|museum|gallery)\b|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)
+
+// pointsAtGuide matches questions about the guide itself.
+var pointsAtGuide = regexp.MustCompile(`\b(who|what) are you\b|\byour name\b|\bare you (a|an|real|human|alive)\b|\bdo you (like|love|think|feel)\b|[你您](是谁|叫什么|是机器人|是人|喜欢|觉得)`)
+
+// asksNow matches words that bind a question to the present day.
+var asksNow = regexp.MustCompile(`\bwhat time is it\b|几点了|\b(today|tonight|tomorrow|yesterday|now|right now|currently|this (week|weekend|morning|afternoon|evening|month|year)|(next|last) (week|month|year)|latest)\b|` +
+	`今天|今日|今晚|明天|昨天|现在|目前|本周|这周|周末|这个月|下周|下个月|今年|明年|去年|上周|上个月|最新`)
+
+// points reports whether the question points at something (it, this, 它, 这) rather than naming it.
+func points(text string) bool {
+	for _, w := range words.LatinWords(text) {
+		if pointing[w] {
+			return true
+		}
+	}
+	for _, p := range pointingHan {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}
