@@ -90,7 +90,7 @@ func (t textPart) Build(ctx context.Context, g *gallery.Gallery, _, partDir stri
 			docs[i].Identifiers = identifiers(e)
 		}
 	}
-	if err := text.Build(ctx, partDir, docs, nil); err != nil {
+	if err := text.Build(ctx, partDir, docs, g.Search.Synonyms); err != nil {
 		return nil, err
 	}
 	return struct {

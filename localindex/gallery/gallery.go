@@ -43,6 +43,31 @@ type Gallery struct {
 	Attract []Localized `json:"attract,omitempty"`
 	// Recognition holds an author's overrides for the recognition index, such as {"index": "exact"}.
 	Recognition map[string]string `json:"recognition,omitempty"`
+	// Search holds an author's overrides for searching the texts.
+	Search Search `json:"search,omitzero"`
+}
+
+// Search says how the texts are searched. A number that is 0 means the usual value.
+type Search struct {
+	// Dense says where vectors of meaning come from: auto (a server where one is named, else the texts themselves),
+	// texts, server, or off. Empty means auto.
+	Dense           string     `json:"dense,omitempty"`
+	KeywordWeight   float64    `json:"keyword_weight,omitempty"`   // in the fusion of ranks, 0.4
+	DenseWeight     float64    `json:"dense_weight,omitempty"`     // 0.6, lowered at build where it does harm; a number written here is kept
+	FusionK         float64    `json:"fusion_k,omitempty"`         // 60
+	SimilarityFloor float64    `json:"similarity_floor,omitempty"` // least cosine similarity, 0.45
+	KeywordFloor    float64    `json:"keyword_floor,omitempty"`    // least share of the best keyword score, 0.35
+	Embeddings      Embeddings `json:"embeddings,omitzero"`
+	// Synonyms are groups of words that mean the same to visitors, from the gallery's file of synonyms.
+	Synonyms [][]string `json:"synonyms,omitempty"`
+}
+
+// Embeddings names a server that turns texts into vectors when a release is built.
+type Embeddings struct {
+	BaseURL   string `json:"base_url,omitempty"` // such as http://127.0.0.1:8081/v1
+	Model     string `json:"model,omitempty"`
+	Dimension int    `json:"dimension,omitempty"` // that is expected; 0 takes what comes
+	Batch     int    `json:"batch,omitempty"`     // texts in one request, 32
 }
 
 // Hall is one room of the gallery.

@@ -28,6 +28,7 @@ type galleryYAML struct {
 	Attract     []gallery.Localized `json:"attract"`
 	Recognition map[string]string   `json:"recognition"`
 	Venue       gallery.Venue       `json:"venue"`
+	Search      searchYAML          `json:"search"`
 }
 
 // ids of exhibits that would collide with those of the sections about the house.
@@ -60,7 +61,7 @@ func parseGallery(file string, data []byte, rep *report) *gallery.Gallery {
 	in.Languages = y.languages
 	g := &gallery.Gallery{
 		ID: in.ID, Name: in.Name, Languages: in.Languages, TimeZone: in.TimeZone, Halls: in.Halls, Kiosks: in.Kiosks,
-		Venue: in.Venue, Attract: in.Attract, Recognition: in.Recognition,
+		Venue: in.Venue, Attract: in.Attract, Recognition: in.Recognition, Search: in.Search.search(),
 	}
 	y.checkGallery(g)
 	return g
@@ -122,6 +123,7 @@ func (y *yamlFile) checkGallery(g *gallery.Gallery) {
 			y.errorf([]any{"recognition", key}, "recognition.index: %q must be auto, exact or hnsw", value)
 		}
 	}
+	y.checkSearch(g.Search)
 	y.checkVenue(g)
 }
 

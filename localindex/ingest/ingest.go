@@ -61,6 +61,7 @@ func readFolder(ctx context.Context, root *os.Root, rep *report) (*gallery.Galle
 	if g == nil {
 		return &gallery.Gallery{}, nil
 	}
+	g.Search.Synonyms = readSynonyms(root, rep)
 	files, err := readExhibits(ctx, root, g, rep)
 	if err != nil {
 		return nil, err
