@@ -20,8 +20,11 @@ const (
 	MaxDimension = 128
 	// maxFeatures is how many features a model knows: those that most texts have, since what two texts have bridges them.
 	maxFeatures = 30_000
-	minTexts    = 2   // that have a feature; one that is in a single text relates it to nothing
-	maxShare    = 0.5 // of the texts that have it; one that is everywhere tells nothing
+	// textsPerDimension leaves each direction several texts to be learnt from; with as many directions as texts nothing
+	// comes together.
+	textsPerDimension = 4
+	minTexts          = 2   // that have a feature; one that is in a single text relates it to nothing
+	maxShare          = 0.5 // of the texts that have it; one that is everywhere tells nothing
 	// oversampling and rounds are those of Halko, Martinsson and Tropp, Finding structure with randomness, 2011,
 	// algorithms 4.3 and 4.4: a few columns more than wanted and two rounds give the leading directions of text well.
 	oversampling = 16
@@ -43,7 +46,7 @@ func Train(ctx context.Context, texts []string) (*Model, error) {
 		return nil, fmt.Errorf("train vectors on %d texts: %w", len(texts), ErrTooFew)
 	}
 	a := m.matrix(counted)
-	dimension := min(MaxDimension, min(a.rows, a.columns)/2)
+	dimension := min(MaxDimension, min(a.rows, a.columns)/textsPerDimension)
 	if dimension < 1 {
 		return nil, fmt.Errorf("train vectors on %d texts: %w", len(texts), ErrTooFew)
 	}
@@ -91,7 +94,7 @@ func (m *Model) matrix(counted []map[uint64]float32) *sparse {
 	return a
 }
 
-// directions returns the leading right singular vectors of a, one column each.
+// directions returns the leading right singular vectors of a, one column each, as long as their singular values.
 func directions(ctx context.Context, a *sparse, dimension int) (table, error) {
 	width := min(dimension+oversampling, min(a.rows, a.columns))
 	transposed := a.transposed()
@@ -127,10 +130,12 @@ func directions(ctx context.Context, a *sparse, dimension int) (table, error) {
 	for kept < min(dimension, len(values)) && values[kept] > 1e-9*values[0] {
 		kept++
 	}
+	// A direction counts by its singular value, so that what is common to many texts counts more than what tells two
+	// apart: the singular vector is the column of x turned, divided by that value, and so it cancels out.
 	turn := newTable(x.columns, kept)
 	for j := range kept {
 		for i := range x.columns {
-			turn.row(i)[j] = float32(vectors.At(i, j) / math.Sqrt(values[j]))
+			turn.row(i)[j] = float32(vectors.At(i, j))
 		}
 	}
 	return product(x, turn), nil
