@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"docent/agent/internal/words"
 )
@@ -46,7 +47,7 @@ func (s *shelf) analyse(text, language, inHand string) question {
 func (s *shelf) latinUnits(stems []string, q question) []unit {
 	var out []unit
 	for _, stem := range stems {
-		if generic[stem] && !(asksDeed[stem] && q.kind.strict()) || q.kind == kindWhere && stem == "find" {
+		if generic[stem] && !(asksDeed[stem] && q.kind.strict()) || lightDeed[stem] && q.kind.strict() || q.kind == kindWhere && stem == "find" {
 			continue
 		}
 		out = append(out, s.newUnit(unit{text: stem, stems: append(s.vocabulary.Variants(stem), stem), notion: notionOfStem(stem)}, q.language))
@@ -78,7 +79,32 @@ func (s *shelf) hanPartUnits(part string, q question) []unit {
 	for _, b := range s.vocabulary.Segment(part) {
 		out = append(out, s.newUnit(unit{text: b, han: []string{b}}, q.language))
 	}
+	shareLongWords(out)
 	return out
+}
+
+// furtherPair is what each further pair of a word of more than two characters adds to its weight.
+const furtherPair = 0.3
+
+// shareLongWords lowers the weights of pairs that overlap, as those of one long word do (伊斯, 斯坦, 坦布, 布尔): a word
+// counts by what it tells, not by how long it is.
+func shareLongWords(units []unit) {
+	for i := 0; i < len(units); {
+		j := i + 1
+		for j < len(units) && overlaps(units[j-1].text, units[j].text) {
+			j++
+		}
+		n := float64(j - i)
+		for ; i < j; i++ {
+			units[i].weight *= (1 + furtherPair*(n-1)) / n
+		}
+	}
+}
+
+func overlaps(a, b string) bool {
+	last, _ := utf8.DecodeLastRuneInString(a)
+	first, _ := utf8.DecodeRuneInString(b)
+	return last == first
 }
 
 // topicShare is what is left of the weight of a word that names a topic (in a title, a maker's name): what is asked
@@ -103,7 +129,7 @@ func (s *shelf) newUnit(u unit, language string) unit {
 		df = max(df, s.vocabulary.Han(h))
 	}
 	u.weight = s.vocabulary.IDF(language, df)
-	if u.single() {
+	if u.single() && df > 0 {
 		u.weight *= singleShare
 	}
 	if u.notion == nil && s.topics.has(u) {

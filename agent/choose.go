@@ -146,13 +146,14 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 	return sum
 }
 
+// shortText is how many words a text is taken to have at least, so that a fragment is not the best of answers.
+const shortText = 5
+
 // density is the share of a text's words that the question asks for: a short sentence to the point is better than a
 // long one that has the words among many.
 func density(q question, t words.Terms) float64 {
 	n := len(t.Latin) + len([]rune(t.Han))/2
-	if n == 0 {
-		return 0
-	}
+	n = max(n, shortText)
 	has := 0
 	for _, u := range q.focus {
 		if u.in(t) {

@@ -34,6 +34,7 @@ func (k kind) strict() bool {
 // kindOf reads the kind of a question from its question words.
 func kindOf(text string) kind {
 	folded := whichOne.ReplaceAllString(words.Fold(text), "什么$1")
+	folded = howMany.ReplaceAllString(folded, "多少$1")
 	padded := " " + strings.Join(words.LatinWords(text), " ") + " "
 	for _, k := range kindWords {
 		for _, w := range k.english {
@@ -53,6 +54,9 @@ func kindOf(text string) kind {
 // whichOne matches 哪 with a measure word, which asks for a thing even after 在 (在哪本书里).
 var whichOne = regexp.MustCompile(`哪一?([本部座所棵只场项首句条块张件幅层步家间类样段片支枝])`)
 
+// howMany matches 几 with a measure word.
+var howMany = regexp.MustCompile(`几([个种条次块张件幅层步本座所棵只场项首句瓣片根圈笔位名家间段])`)
+
 // kindWords are looked for in this order: "how many" before "how", 为什么 before 什么.
 var kindWords = []struct {
 	kind    kind
@@ -61,7 +65,7 @@ var kindWords = []struct {
 }{
 	{kindHowLong, []string{"how long"}, []string{"多久", "多长"}},
 	{kindHowMany, []string{"how many", "how much", "how large", "how big", "how tall", "how far", "number of", "how high"},
-		[]string{"多少", "几个", "几种", "几条", "几次", "几块", "几张", "几件", "几层", "几步", "多大", "多高", "多宽"}},
+		[]string{"多少", "几多", "多大", "多高", "多宽"}},
 	{kindWhy, []string{"why", "how come", "reason"}, []string{"为什么", "为何", "为啥", "原因", "怎么会"}},
 	{kindWhen, []string{"when", "what year", "which year", "what time", "how old", "what date", "what century", "which century"},
 		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "哪个世纪", "几世纪", "年代"}},

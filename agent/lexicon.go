@@ -10,10 +10,13 @@ import (
 var generic = stemSet("tell know show explain describe say give information info detail fact thing something anything exhibit exhibition " +
 	"artwork work piece object picture image gallery museum interesting special important kind type sort look like see want " +
 	"understand let learn hear story happen get go need here now today take bring put keep come try start " +
-	"possible allow able different call whole main leave occur appear exist really first become people")
+	"possible able different call whole main leave occur appear exist really first people")
 
 // asksDeed are those of them that, after who and when, are what is asked: who described it?
-var asksDeed = stemSet("describe explain show work")
+var asksDeed = stemSet("describe explain show work see")
+
+// lightDeed are stems that say little after who and when: when did it become famous?
+var lightDeed = stemSet("become")
 
 // genericWords are generic only in this form: a painting is a thing to ask about, to paint is what to ask.
 var genericWords = wordSet("painting paintings use uses used using")

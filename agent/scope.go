@@ -36,8 +36,10 @@ func (s *shelf) mentions(exhibit string, focus []unit) bool {
 // (the weather, the news) is never answered from what is told of the exhibits.
 func scopes(q question, inHand string, atWork, points, now bool) []scope {
 	switch {
-	case pointsAtGuide.MatchString(words.Fold(q.text)), now && len(q.focus) == 0:
+	case pointsAtGuide.MatchString(words.Fold(q.text)), isTask.MatchString(words.Fold(q.text)), now && len(q.focus) == 0:
 		return nil
+	case !q.named && howDoI.MatchString(words.Fold(q.text)):
+		return []scope{scopeHouse}
 	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
 		return []scope{scopeHouse}
 	case q.named, atWork && inHand != "":
@@ -78,6 +80,12 @@ var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (building|house|place|
 
 // pointsAtGuide matches questions about the guide itself.
 var pointsAtGuide = regexp.MustCompile(`\b(who|what) are you\b|\byour name\b|\bare you (a|an|real|human|alive)\b|\bdo you (like|love|think|feel)\b|[你您](是谁|叫什么|是机器人|是人|喜欢|觉得)`)
+
+// isTask matches what is no question but work for somebody else: a poem, a translation, a sum.
+var isTask = regexp.MustCompile(`^(please |can you |could you |would you )?(write|compose|translate|sing|calculate|summari[sz]e|play|order|book|call) |写一?[首篇个封段]|翻译|唱一?首|讲个笑话`)
+
+// howDoI matches questions for advice; the house can give some, the exhibits' texts none.
+var howDoI = regexp.MustCompile(`\bhow (do|can|could|should) (i|we)\b|我(怎么|如何|怎样)`)
 
 // asksNow matches words that bind a question to the present day.
 var asksNow = regexp.MustCompile(`\bwhat time is it\b|几点了|\b(today|tonight|tomorrow|yesterday|now|right now|currently|this (week|weekend|morning|afternoon|evening|month|year)|(next|last) (week|month|year)|latest)\b|` +

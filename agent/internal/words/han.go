@@ -81,7 +81,7 @@ func demonstrative(run []rune) int {
 	if n < len(run) && run[n] == '一' {
 		n++
 	}
-	if n < len(run) && strings.ContainsRune("个种条次块张件幅层步本座所棵只场项部首句位名家间类样段片支枝岁年天页", run[n]) {
+	if n < len(run) && strings.ContainsRune("个种条次块张件幅层步本座所棵只场项部首句位名家间类样段片支枝瓣根圈岁年天页", run[n]) {
 		return n + 1
 	}
 	return 0
