@@ -213,6 +213,35 @@ func TestOlderCopyOfAKiosk(t *testing.T) {
 	}
 }
 
+// TestOlderCopyOfTheHub puts the hub's database back to a copy. What came after the copy has left the kiosk and is gone;
+// the hub says so and takes what comes next.
+func TestOlderCopyOfTheHub(t *testing.T) {
+	dir, copied := filepath.Join(t.TempDir(), "hub"), filepath.Join(t.TempDir(), "copy")
+	h := startHub(t, Config{Dir: dir})
+	address := h.MQTTAddr()
+	k := startKiosk(t, address, "kiosk-1", t.TempDir())
+	k.record(t, 10)
+	k.drained(t)
+	h.stop()
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	h = startHub(t, Config{Dir: dir, MQTTListen: address})
+	k.record(t, 7)
+	k.drained(t)
+	h.stop()
+	h = startHub(t, Config{Dir: copied, MQTTListen: address})
+	k.record(t, 5)
+	k.drained(t)
+	c, err := h.store.Counts(context.Background())
+	if err != nil || c.Lost != 7 || c.Events != 10+5+1 || c.Quarantined != 0 {
+		t.Errorf("counts %+v, %v; want 16 events, 7 lost", c, err)
+	}
+	if s := k.State(); s.Degraded != "" || s.AckedSeq != 10+7+5+1 {
+		t.Errorf("kiosk %+v", s)
+	}
+}
+
 // TestLostEventsAreAccountedFor removes a kiosk's store while events wait in it.
 func TestLostEventsAreAccountedFor(t *testing.T) {
 	dir, kioskDir := t.TempDir(), t.TempDir()

@@ -28,6 +28,8 @@ const (
 
 // Outbox is what the link sends from.
 type Outbox interface {
+	// Append records an event.
+	Append(ctx context.Context, typ string, data any) (seq uint64, err error)
 	// Pending returns unacknowledged events after a position, in order.
 	Pending(after outbox.Position, max, maxBytes int) ([]outbox.Pending, error)
 	// Ack forgets what the hub has and says how many events that were.

@@ -27,12 +27,17 @@ type sender struct {
 	stalls   int             // ack timeouts in a row
 	rewound  time.Time       // of the last start over
 	told     uint64          // depth in the last status message
+
+	// What the hub had acknowledged when the connection began. A hub that now says less was put back to an older copy.
+	stream string
+	acked  uint64
 }
 
 // send runs until the connection is lost, ctx ends or the outbox fails.
 func (s *session) send(ctx context.Context) error {
-	d := &sender{s: s, told: 1} // the first status was sent when the connection began
 	opt := s.l.opt
+	begin := opt.Outbox.State()
+	d := &sender{s: s, told: begin.Depth, stream: begin.StreamID, acked: begin.AckedSeq}
 	silence := time.NewTimer(opt.AckTimeout) // since the last progress, while something waits for an acknowledgement
 	defer silence.Stop()
 	heartbeat := time.NewTimer(opt.StatusEvery)
@@ -56,7 +61,7 @@ func (s *session) send(ctx context.Context) error {
 			}
 		case <-opt.Outbox.Changed():
 		case ack := <-s.acks:
-			progress, err := d.acknowledge(ack)
+			progress, err := d.acknowledge(ctx, ack)
 			if err != nil {
 				return err
 			}
@@ -141,7 +146,7 @@ func (d *sender) reap() error {
 }
 
 // acknowledge takes the newest of the waiting acknowledgements and tells whether the hub got further.
-func (d *sender) acknowledge(ack wire.Ack) (progress bool, err error) {
+func (d *sender) acknowledge(ctx context.Context, ack wire.Ack) (progress bool, err error) {
 	l := d.s.l
 	for _, a := range d.drain(ack) {
 		freed, err := l.opt.Outbox.Ack(a)
@@ -159,6 +164,9 @@ func (d *sender) acknowledge(ack wire.Ack) (progress bool, err error) {
 			progress = true
 			d.window = max(0, d.window-int(freed))
 		}
+		if err := d.forgotten(ctx, a); err != nil {
+			return false, err
+		}
 		if len(a.Missing) > 0 && time.Since(d.rewound) > l.opt.AckTimeout/2 {
 			d.rewind()
 		}
@@ -168,6 +176,22 @@ func (d *sender) acknowledge(ack wire.Ack) (progress bool, err error) {
 		d.stalls = 0
 	}
 	return progress, nil
+}
+
+// forgotten tells a hub that has lost what it had acknowledged that those events are gone: they have left the outbox,
+// and without a word about them the hub would wait for them for ever.
+func (d *sender) forgotten(ctx context.Context, a wire.Ack) error {
+	if a.StreamID != d.stream || a.AckedSeq >= d.acked {
+		return nil
+	}
+	loss := outbox.Loss{StreamID: a.StreamID, From: a.AckedSeq + 1, To: d.acked, Reason: "the hub had acknowledged them and has them no more"}
+	d.s.l.log.Warn("hub was put back to an older copy", "from_seq", loss.From, "to_seq", loss.To)
+	d.acked = a.AckedSeq // said once a connection
+	_, err := d.s.l.opt.Outbox.Append(ctx, outbox.LostType, loss)
+	if errors.Is(err, outbox.ErrDiskFull) {
+		return nil // the next connection will say it
+	}
+	return err
 }
 
 // drain takes the acknowledgements that wait and keeps the newest of each stream.

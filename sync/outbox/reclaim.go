@@ -134,15 +134,16 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// onDisk is how many bytes the files of a folder take up, holes not counted.
+// onDisk is how many bytes the files of a folder take up, holes not counted. Files that the database removes meanwhile
+// do not count.
 func onDisk(dir string) (bytes uint64, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return err
+			return unlessGone(err)
 		}
 		info, err := d.Info()
 		if err != nil {
-			return err
+			return unlessGone(err)
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
 			bytes += uint64(st.Blocks) * 512
@@ -150,4 +151,11 @@ func onDisk(dir string) (bytes uint64, err error) {
 		return nil
 	})
 	return bytes, err
+}
+
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
