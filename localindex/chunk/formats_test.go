@@ -85,7 +85,7 @@ func squeezed(s string) string {
 
 // TestSamePassages: a document gives the same passages whatever its format, up to white space.
 func TestSamePassages(t *testing.T) {
-	files := []string{"guide.md", "guide.html", "guide.docx", "guide.pdf"}
+	files := []string{"guide.md", "guide.html", "guide.docx", "guide.pdf", "guide-untagged.pdf"}
 	documents := parse(t, files...)
 	for _, sizes := range []Sizes{{}, {Section: 400, Passage: 120}} {
 		want := rendered(chunked(t, documents["guide.md"], Options{Sizes: sizes}), false)
@@ -118,16 +118,5 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("not as in %s (-want +got):\n%s", file, diff)
-	}
-}
-
-// TestUntagged: a PDF file without tags gives the same sections and words, though not every mark of a list, which the
-// browser that printed it drew and did not write.
-func TestUntagged(t *testing.T) {
-	documents := parse(t, "guide.md", "guide-untagged.pdf")
-	strip := func(s string) string { return strings.ReplaceAll(s, "•", "") }
-	want, got := chunked(t, documents["guide.md"], Options{}), chunked(t, documents["guide-untagged.pdf"], Options{})
-	if diff := cmp.Diff(strip(rendered(want, false)), strip(rendered(got, false))); diff != "" {
-		t.Errorf("the PDF without tags differs (-md +pdf):\n%s", diff)
 	}
 }

@@ -47,11 +47,13 @@ func (f *file) page(ctx context.Context, i int) (layout.Page, surface, error) {
 		if err != nil {
 			return err
 		}
-		upright(&p, glyphs)
+		turned := upright(&p, glyphs)
 		if readable, _ := p.Letters(); readable <= fewLetters {
 			s = f.surface(ref, float64(p.Width)*float64(p.Height))
 		} else if f.tagged {
 			p.Tags = f.tags(ref)
+		} else if !turned {
+			p.Dots = f.dots(ref, p.Height)
 		}
 		_, err = f.instance.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page})
 		return err
@@ -203,7 +205,7 @@ func (f *file) bold(text references.FPDF_TEXTPAGE, i int) bool {
 
 // upright turns a page so that most of its text reads from left to right: pages that were turned, and Chinese written
 // in columns from top to bottom. Text in other directions is left out if it is askew, else turned with the page.
-func upright(p *layout.Page, glyphs []glyph) {
+func upright(p *layout.Page, glyphs []glyph) (turned bool) {
 	columns(glyphs)
 	var count [5]int // quarters of a turn, and columns
 	for _, g := range glyphs {
@@ -249,6 +251,7 @@ func upright(p *layout.Page, glyphs []glyph) {
 	if most%2 == 1 || most == 4 {
 		p.Width, p.Height = p.Height, p.Width
 	}
+	return most != 0
 }
 
 // columns marks text that is written from top to bottom: each character below the one before.
@@ -355,6 +358,40 @@ func (f *file) surface(page requests.Page, area float64) surface {
 		}
 	}
 	return s
+}
+
+// Bullets that are drawn are between these wide, in points, and as high but for this share.
+const (
+	minDot, maxDot = 1.5, 9
+	dotSkew        = 0.2
+)
+
+// dots looks for bullets that are drawn, as browsers do when they print, on a page of that height.
+func (f *file) dots(page requests.Page, height float32) []layout.Dot {
+	count, err := f.instance.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
+	if err != nil {
+		return nil
+	}
+	var all []layout.Dot
+	for i := range min(count.Count, maxObjects) {
+		object, err := f.instance.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: page, Index: i})
+		if err != nil {
+			continue
+		}
+		kind, err := f.instance.FPDFPageObj_GetType(&requests.FPDFPageObj_GetType{PageObject: object.PageObject})
+		if err != nil || kind.Type != enums.FPDF_PAGEOBJ_PATH {
+			continue
+		}
+		b, err := f.instance.FPDFPageObj_GetBounds(&requests.FPDFPageObj_GetBounds{PageObject: object.PageObject})
+		if err != nil {
+			continue
+		}
+		w, h := b.Right-b.Left, b.Top-b.Bottom
+		if w >= minDot && w <= maxDot && w-h < dotSkew*w && h-w < dotSkew*w {
+			all = append(all, layout.Dot{X0: b.Left, X1: b.Right, Y: height - (b.Top+b.Bottom)/2})
+		}
+	}
+	return all
 }
 
 // draw draws a page in grey; i counts from 0.

@@ -179,5 +179,5 @@ func (it *item) join(next item) {
 	}
 	page := it.Page
 	it.Block = document.NewTable(append(it.Rows, rows...), it.Header, page)
-	it.bottom, it.region = next.bottom, next.region
+	it.bottom, it.region, it.grid = next.bottom, next.region, next.grid
 }

@@ -32,6 +32,39 @@ type Page struct {
 	Width, Height float32
 	Glyphs        []Glyph  // in the order of the file; white space is among them
 	Tags          *Element // nil where the page has none
+	Dots          []Dot    // bullets that are drawn and not written
+}
+
+// Dot is a small drawn spot, as wide as it is high.
+type Dot struct {
+	X0, X1, Y float32 // Y is its middle
+}
+
+// withDots puts a written bullet for every dot that stands before a line.
+func withDots(p *Page) []Glyph {
+	if len(p.Dots) == 0 {
+		return p.Glyphs
+	}
+	begins := map[int]Dot{} // by the first glyph of a line
+	for _, d := range p.Dots {
+		first := -1
+		for i, g := range p.Glyphs {
+			if g.visible() && g.Base-d.Y > 0.05*g.Size && g.Base-d.Y < 0.6*g.Size && (first < 0 || g.X0 < p.Glyphs[first].X0) {
+				first = i
+			}
+		}
+		if first >= 0 && p.Glyphs[first].X0 > d.X1 && p.Glyphs[first].X0-d.X1 < 2.5*p.Glyphs[first].Size && d.X1-d.X0 < 0.6*p.Glyphs[first].Size {
+			begins[first] = d
+		}
+	}
+	out := make([]Glyph, 0, len(p.Glyphs)+len(begins))
+	for i, g := range p.Glyphs {
+		if d, ok := begins[i]; ok {
+			out = append(out, Glyph{Rune: '•', X0: d.X0, X1: d.X1, Base: g.Base, Size: g.Size, Tag: -1})
+		}
+		out = append(out, g)
+	}
+	return out
 }
 
 // Element is a node of the tree of tags of a page.
@@ -59,7 +92,8 @@ type item struct {
 	x0       float32
 	bottom   float32 // of its last line
 	columns  int
-	lastPage int // it was joined up to
+	lastPage int      // it was joined up to
+	grid     []column // of an untagged table
 }
 
 // Letters counts what can be read and what cannot on a page: characters of private use and such that the file gives no
@@ -86,7 +120,11 @@ func Blocks(pages []Page) []document.Block {
 		p := &pages[i]
 		items, ok := tagged(p)
 		if !ok {
-			items = untagged(p, body)
+			var before *item
+			if len(all) > 0 {
+				before = &all[len(all)-1]
+			}
+			items = untagged(p, body, before)
 		}
 		all = append(all, items...)
 	}
@@ -133,6 +171,21 @@ type segment struct {
 	bold   bool
 }
 
+// writesSpaces reports whether a page has its spaces written, as most have, so that a gap without one divides more than
+// words.
+func writesSpaces(glyphs []Glyph) bool {
+	spaces, gaps := 0, 0
+	for i, g := range glyphs {
+		switch {
+		case g.Rune == Gap && i > 0 && i+1 < len(glyphs) && glyphs[i-1].visible() && glyphs[i+1].visible() && math.Abs(float64(glyphs[i-1].Base-glyphs[i+1].Base)) < 1:
+			gaps++
+		case g.Rune == ' ':
+			spaces++
+		}
+	}
+	return gaps*3 < spaces || gaps*50 < len(glyphs)
+}
+
 func (s segment) width() float32 { return s.x1 - s.x0 }
 
 // builder gathers the characters of a segment.
@@ -145,20 +198,24 @@ type builder struct {
 	open    bool // a superscript
 	last    Glyph
 	space   bool // white space since the last letter
+	gap     bool // a Gap since the last letter
+	tight   bool // a Gap divides, however narrow it is
 }
 
-// segments cuts glyphs, in the order given, into stretches.
-func segments(glyphs []Glyph) []segment {
+// segments cuts glyphs, in the order given, into stretches. Where tight, a gap that is no space in the file divides even
+// if it is narrow.
+func segments(glyphs []Glyph, tight bool) []segment {
 	var all []segment
-	var b builder
+	b := builder{tight: tight}
 	flush := func() {
 		if b.letters > 0 {
 			all = append(all, b.finish())
 		}
-		b = builder{}
+		b = builder{tight: tight}
 	}
 	for _, g := range glyphs {
 		if g.Rune == Gap {
+			b.gap = true
 			continue
 		}
 		if unicode.IsSpace(g.Rune) {
@@ -183,8 +240,11 @@ func (b *builder) continues(g Glyph) bool {
 	}
 	gap := g.X0 - b.last.X1
 	widest := 0.7 * em
-	if b.space {
+	switch {
+	case b.space:
 		widest = 1.6 * em
+	case b.gap && b.tight:
+		widest = 0.25 * em
 	}
 	return (gap > -0.6*em || g.X0 >= b.last.X0-0.1*em) && gap < widest // letters of a ligature have one place
 }
@@ -218,7 +278,7 @@ func (b *builder) add(g Glyph) {
 		}
 	}
 	b.seg.x1 = max(b.seg.x1, g.X1)
-	b.last, b.space = g, false
+	b.last, b.space, b.gap = g, false, false
 }
 
 // spaced reports whether there is a space before a glyph: one in the file, or a gap as wide as one.

@@ -25,8 +25,41 @@ func tableAt(rows []row, page int) (int, item) {
 	header := len(cells) > 1 && (bold || len(columns) > 2)
 	b := document.NewTable(cells, header, page)
 	it := newItem(b, rows[:n])
-	it.columns = len(columns)
+	it.columns, it.grid = len(columns), columns
 	return n, it
+}
+
+// rest reads the rows at the top of a page that go on a table of the page before.
+func rest(rows []row, columns []column, page int) (int, item) {
+	n := 0
+	for n < len(rows) && len(rows[n]) > 1 && (n == 0 || rows[n].base()-rows[n-1].base() < 3.5*rows[n].size()) && fits(rows[n], columns) {
+		n++
+	}
+	if n == 0 {
+		return 0, item{}
+	}
+	cells, _ := tableCells(rows[:n], columns)
+	it := newItem(document.NewTable(cells, false, page), rows[:n])
+	it.columns, it.grid = len(columns), columns
+	return n, it
+}
+
+// fits reports whether every stretch of a row stands in a column of its own.
+func fits(r row, columns []column) bool {
+	used := map[int]bool{}
+	for _, s := range r {
+		at := -1
+		for i, c := range columns {
+			if s.x0 < c.x1+s.size && s.x1 > c.x0-s.size && (at < 0 || s.x0 >= c.x0-0.5*s.size) {
+				at = i
+			}
+		}
+		if at < 0 || used[at] {
+			return false
+		}
+		used[at] = true
+	}
+	return true
 }
 
 // tableExtent counts the rows that may belong to one table, and those of them with several cells.
@@ -107,7 +140,7 @@ func tableCells(rows []row, columns []column) (cells [][]string, bold bool) {
 		line := make([][]string, len(columns))
 		for _, s := range r {
 			for j, c := range columns {
-				if s.x0 >= c.x0-0.1 && s.x0 < c.x1+0.1 {
+				if s.x0 < c.x1+0.1 || j == len(columns)-1 {
 					line[j] = append(line[j], s.text)
 					break
 				}

@@ -186,7 +186,7 @@ func (w *walker) flush() {
 	if len(w.loose) == 0 {
 		return
 	}
-	rows := inOrder(segments(w.loose))
+	rows := inOrder(segments(w.loose, false))
 	w.loose = nil
 	for _, it := range paragraphs(rows, w.page.Number) {
 		it.tagged = true
@@ -207,7 +207,7 @@ func (w *walker) put(e *Element, b document.Block) {
 }
 
 func (w *walker) add(e *Element, b document.Block, glyphs []Glyph, mark string) {
-	rows := inOrder(segments(glyphs))
+	rows := inOrder(segments(glyphs, false))
 	if len(rows) == 0 {
 		return
 	}
@@ -266,7 +266,7 @@ func (w *walker) listItem(e *Element, depth int) {
 // markOf normalises the mark of an item.
 func markOf(glyphs []Glyph) string {
 	var b strings.Builder
-	for _, s := range segments(glyphs) {
+	for _, s := range segments(glyphs, false) {
 		b.WriteString(s.text)
 	}
 	s := prose.Tidy(plainSup(b.String()))
@@ -306,7 +306,7 @@ func (w *walker) table(e *Element, depth int) {
 					if cell.Element == nil {
 						continue
 					}
-					segs := inOrder(segments(w.glyphs(cell.Element)))
+					segs := inOrder(segments(w.glyphs(cell.Element), false))
 					text := textOf(segs)
 					heads = heads && (cell.Element.Type == "TH" || head || text == "")
 					for _, s := range segs {
@@ -329,7 +329,7 @@ func (w *walker) table(e *Element, depth int) {
 		}
 	}
 	read(e, depth, false)
-	b := document.NewTable(rows, header && len(rows) > 1, w.page.Number)
+	b := document.NewTable(rows, header, w.page.Number)
 	if b.Text == "" {
 		return
 	}

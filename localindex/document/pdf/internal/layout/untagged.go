@@ -39,11 +39,18 @@ func (r row) bold() bool {
 }
 
 func (r row) text() string {
-	parts := make([]string, len(r))
+	var b strings.Builder
 	for i, s := range r {
-		parts[i] = s.text
+		switch {
+		case i == 0:
+		case s.x0-r[i-1].x1 < 0.7*s.size:
+			b.WriteRune(prose.SoftBreak) // no space between Chinese characters
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(s.text)
 	}
-	return strings.Join(parts, " ")
+	return b.String()
 }
 
 // inOrder makes rows of segments that are in reading order already.
@@ -97,13 +104,22 @@ func overlaps(r row, s segment) bool {
 // leader is the line of a table of contents.
 var leader = regexp.MustCompile(`(?:[.·•…‥]\s?){4,}\s*[\divxlc]+\s*$`)
 
-// untagged reads a page by how it looks.
-func untagged(p *Page, body float32) []item {
-	segs := segments(p.Glyphs)
+// untagged reads a page by how it looks. before is the last item of the page before it, if there is one: a table there
+// may go on here.
+func untagged(p *Page, body float32, before *item) []item {
+	glyphs := withDots(p)
+	segs := segments(glyphs, writesSpaces(glyphs))
 	var items []item
 	for i, region := range regions(segs, 0) {
 		rows := withMarks(byPlace(region))
 		rows = slices.DeleteFunc(rows, func(r row) bool { return leader.MatchString(r.text()) })
+		if i == 0 && before != nil && before.Kind == document.Table {
+			if n, table := rest(rows, before.grid, p.Number); n > 0 {
+				table.region = 1
+				items = append(items, table)
+				rows = rows[n:]
+			}
+		}
 		for _, it := range regionItems(rows, p.Number) {
 			it.region = i + 1
 			items = append(items, it)
