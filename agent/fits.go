@@ -37,7 +37,7 @@ var (
 		`\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\bB\.?C\.?(E\.?)?\b|\bafternoon|\bmorning|\b(years?|months?|days?) (later|earlier|before|after)\b|\b(half an|an|\d+) hours?\b|小时|[年月][以之]?[前后]|世纪|[0-9一二三四五六七八九十〇零]年|\d月|星期|周[一二三四五六日末]|\d[点:：]|[唐宋元明清汉]代|时期|年代`)
 	quantity = regexp.MustCompile(`(?i)\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|one|single|once|twice|half|infinite(ly)?|countless|endless(ly)?|unlimited|free|uncountably)\b|` +
 		`[一二两三四五六七八九十百千万亿半][个种条次块张件幅层步位人分岁元套级年天秒小百千万]|[百千万亿]|十|无穷|无限|无数|免费`)
-	durations   = regexp.MustCompile(`(?i)\b(seconds?|minutes?|hours?|days?|weeks?|months?|years?|centur(y|ies)|metres?|meters?|miles?|km|cm|mm)\b|[0-9一二两三四五六七八九十百千万半几个]\s*(秒|天|周|年|月|分钟|小时|世纪|米|里|公里|厘米)`)
+	durations   = regexp.MustCompile(`(?i)\b(seconds?|minutes?|hours?|days?|weeks?|months?|years?|centur(y|ies)|metres?|meters?|miles?|km|cm|mm)\b|[0-9一二两三四五六七八九十百千万半几个]\s*(秒|天|周|年|月|分钟|小时|世纪)`)
 	halls       = regexp.MustCompile(`(?i)\b(hall|room|foyer|floor|entrance|exit|desk|upstairs|downstairs)s?\b|厅|室|楼|层|入口|出口|售票处`)
 	places      = regexp.MustCompile(`(?i)\b(in|at|on|near|beside|behind|opposite|next to|off|from)\b|[在于]|旁|侧|角|层|楼|厅|对面|从|所有|(?i)\baddress\b|地址`)
 	reasons     = regexp.MustCompile(`(?i)\b(because|since|so that|therefore|due to|as a result|reason|avoid|in order|means that|which is why|that is why|so|thus|hence|cannot|explain\w*)\b|因为|由于|因此|所以|为了|原因|以便|从而|于是|就能|才能|才会|解释`)

@@ -63,9 +63,9 @@ var kindWords = []struct {
 	english []string
 	chinese []string
 }{
-	{kindHowLong, []string{"how long"}, []string{"多久", "多长"}},
+	{kindHowLong, []string{"how long"}, []string{"多久", "多长时间"}},
 	{kindHowMany, []string{"how many", "how much", "how large", "how big", "how tall", "how far", "number of", "how high"},
-		[]string{"多少", "几多", "多大", "多高", "多宽"}},
+		[]string{"多少", "几多", "多长", "多大", "多高", "多宽"}},
 	{kindWhy, []string{"why", "how come", "reason"}, []string{"为什么", "为何", "为啥", "原因", "怎么会"}},
 	{kindWhen, []string{"when", "what year", "which year", "what time", "how old", "what date", "what century", "which century"},
 		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "哪个世纪", "几世纪", "年代"}},
