@@ -4,8 +4,9 @@ package agent
 type EventType string
 
 // The events of one turn, in the order they come: stages as they begin, then sources before the first token that
-// cites them, tokens, follow-ups, and exactly one done at the end. A turn that cannot be finished ends with an
-// error event instead of done.
+// cites them, tokens, follow-ups, and exactly one done at the end. While a model writes, sources come more than once;
+// each time they are the whole list so far. A turn that cannot be finished ends with an error event instead of done,
+// and one whose context is done ends with neither.
 const (
 	EventStage     EventType = "stage"
 	EventSources   EventType = "sources"
