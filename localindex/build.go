@@ -1,12 +1,15 @@
 package localindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"docent/localindex/embedding"
 	"docent/localindex/gallery"
 	"docent/localindex/ingest"
 	"docent/localindex/release"
@@ -20,7 +23,13 @@ var ErrProblems = errors.New("the gallery has errors")
 type Options struct {
 	Number int              // of the release; 0 for one that is never handed out
 	Now    func() time.Time // time.Now where nil
-	Parts  []release.Part   // beside the text index
+	Parts  []release.Part   // beside the text index and the vectors
+	// Embedder returns the server that the gallery names, nil where none is to be asked. A nil function means none.
+	Embedder func(gallery.Embeddings) (Embedder, error)
+	// CacheDir keeps what servers made from one build to the next; empty means .docent in the authoring folder.
+	CacheDir string
+	// Wait waits before a server is asked again; nil means a timer.
+	Wait func(ctx context.Context, d time.Duration) error
 }
 
 // Build reads the authoring folder and packs a release of it into dst, which must not exist. Where the folder has
@@ -47,7 +56,20 @@ func Build(ctx context.Context, galleryDir, dst string, o Options) (release.Mani
 	for _, s := range g.Sections {
 		passages = append(passages, ingest.Passages(s)...)
 	}
-	parts := append([]release.Part{textPart{passages}}, o.Parts...)
+	docs := textDocs(g, passages)
+	vectors := densePart{
+		passages: passages, docs: docs, cacheDir: filepath.Join(cmp.Or(o.CacheDir, filepath.Join(galleryDir, stateFolder)), "vectors"),
+		wait: embedding.AllOptions{Wait: o.Wait},
+		note: func(note string) {
+			problems = append(problems, ingest.Problem{File: ingest.GalleryFile, Severity: ingest.Warning, Message: "search: " + note})
+		},
+	}
+	if e := g.Search.Embeddings; e.BaseURL != "" && o.Embedder != nil && g.Search.Dense != "texts" && g.Search.Dense != "off" {
+		if vectors.embedder, err = o.Embedder(e); err != nil {
+			return release.Manifest{}, problems, fmt.Errorf("build release of %s: %w", galleryDir, err)
+		}
+	}
+	parts := append([]release.Part{textPart{docs}, vectors}, o.Parts...)
 	m, err := release.Pack(ctx, dst, release.Content{
 		Gallery: g, Passages: passages, PicturesFrom: galleryDir,
 		Number: o.Number, Created: now(), Parts: parts,
@@ -60,8 +82,11 @@ func Build(ctx context.Context, galleryDir, dst string, o Options) (release.Mani
 
 const textPartName = "text"
 
+// stateFolder is where a build keeps what makes the next one shorter, in the authoring folder.
+const stateFolder = ".docent"
+
 // textPart is the text index as a part of a release.
-type textPart struct{ passages []gallery.Passage }
+type textPart struct{ docs []text.Doc }
 
 var _ release.Part = textPart{}
 
@@ -69,6 +94,16 @@ func (textPart) Name() string { return textPartName }
 
 // Build indexes the passages. Its report is how many there are.
 func (t textPart) Build(ctx context.Context, g *gallery.Gallery, _, partDir string) (any, error) {
+	if err := text.Build(ctx, partDir, t.docs, g.Search.Synonyms); err != nil {
+		return nil, err
+	}
+	return struct {
+		Passages int `json:"passages"`
+	}{len(t.docs)}, nil
+}
+
+// textDocs lays the passages out for the index, in their order.
+func textDocs(g *gallery.Gallery, passages []gallery.Passage) []text.Doc {
 	exhibits := make(map[string]gallery.Exhibit, len(g.Exhibits))
 	for _, e := range g.Exhibits {
 		exhibits[e.ID] = e
@@ -77,8 +112,8 @@ func (t textPart) Build(ctx context.Context, g *gallery.Gallery, _, partDir stri
 	for _, s := range g.Sections {
 		sections[s.ID] = s
 	}
-	docs := make([]text.Doc, len(t.passages))
-	for i, p := range t.passages {
+	docs := make([]text.Doc, len(passages))
+	for i, p := range passages {
 		s := sections[p.Section]
 		docs[i] = text.Doc{
 			ID: p.ID, Text: p.Text, Heading: strings.Join(append(append([]string{}, s.Path...), s.Heading), " · "),
@@ -90,12 +125,7 @@ func (t textPart) Build(ctx context.Context, g *gallery.Gallery, _, partDir stri
 			docs[i].Identifiers = identifiers(e)
 		}
 	}
-	if err := text.Build(ctx, partDir, docs, g.Search.Synonyms); err != nil {
-		return nil, err
-	}
-	return struct {
-		Passages int `json:"passages"`
-	}{len(docs)}, nil
+	return docs
 }
 
 func identifiers(e gallery.Exhibit) []string {

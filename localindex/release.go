@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"docent/localindex/gallery"
+	"docent/localindex/rank"
 	"docent/localindex/release"
 	"docent/localindex/text"
 )
@@ -19,7 +20,12 @@ type Release struct {
 	manifest release.Manifest
 	gallery  *gallery.Gallery
 	index    *text.Index
+	vectors  *vectors // nil where there are none
 	names    *names
+	fusion   fusion
+	remote   remote
+	order    []string               // passage ids as they are numbered
+	sketches map[string]rank.Sketch // by passage id
 
 	exhibits          map[string]gallery.Exhibit
 	sections          map[string]gallery.Section
@@ -28,9 +34,12 @@ type Release struct {
 	pictures          map[string]bool
 }
 
-// Open verifies every file of the release in dir and opens it. The error is a *release.DamagedError where a file is
-// not as it was packed.
-func Open(ctx context.Context, dir string) (*Release, error) {
+// Open verifies every file of the release in dir and opens it, to be searched without any server. The error is a
+// *release.DamagedError where a file is not as it was packed.
+func Open(ctx context.Context, dir string) (*Release, error) { return OpenWith(ctx, dir, Services{}) }
+
+// OpenWith is Open, with servers that may help the searches.
+func OpenWith(ctx context.Context, dir string, services Services) (*Release, error) {
 	// Where dir is a link that is later set to another release, this one keeps its own.
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -44,7 +53,7 @@ func Open(ctx context.Context, dir string) (*Release, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open release %s: %w", dir, err)
 	}
-	r := &Release{dir: dir, manifest: m}
+	r := &Release{dir: dir, manifest: m, remote: newRemote(services)}
 	if err := r.load(); err != nil {
 		return nil, fmt.Errorf("open release %s: %w", dir, err)
 	}
@@ -78,11 +87,24 @@ func (r *Release) load() error {
 	}
 	r.passages = make(map[string]gallery.Passage, len(passages))
 	r.passagesBySection = make(map[string][]gallery.Passage, len(g.Sections))
-	for _, p := range passages {
+	r.order = make([]string, len(passages))
+	r.sketches = make(map[string]rank.Sketch, len(passages))
+	for i, p := range passages {
+		r.order[i] = p.ID
+		r.sketches[p.ID] = rank.NewSketch(p.Text)
 		r.passages[p.ID] = p
 		r.passagesBySection[p.Section] = append(r.passagesBySection[p.Section], p)
 	}
 	r.names = newNames(&g)
+	var err error
+	if r.vectors, err = r.openVectors(len(passages)); err != nil {
+		return err
+	}
+	r.fusion = newFusion(g.Search)
+	r.fusion.denseWeight = 0
+	if r.vectors != nil {
+		r.fusion.keywordWeight, r.fusion.denseWeight = r.vectors.report.KeywordWeight, r.vectors.report.DenseWeight
+	}
 
 	index, err := text.Open(r.PartDir(textPartName))
 	if err != nil {
@@ -110,6 +132,14 @@ func (r *Release) Exhibit(id string) (gallery.Exhibit, bool) {
 	e, ok := r.exhibits[id]
 	return e, ok
 }
+
+// sectionOf returns the section of a passage.
+func (r *Release) sectionOf(passage string) gallery.Section {
+	return r.sections[r.passages[passage].Section]
+}
+
+// VectorsUnused says why the release's vectors are not searched, or nothing where they are or there are none.
+func (r *Release) VectorsUnused() string { return r.remote.mismatch(r.vectors) }
 
 // Section returns the section of that id.
 func (r *Release) Section(id string) (gallery.Section, bool) {

@@ -1,36 +1,46 @@
 package localindex
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"docent/localindex/gallery"
-	"docent/localindex/text"
+	"docent/localindex/rank"
 )
 
 // Limits of a search.
 const (
 	DefaultLimit = 10
 	MaxLimit     = 100
+	// laneDepth is how many results of each lane are put together.
+	laneDepth = 200
 )
 
-// inHandBoost raises the passages of the exhibit the visitor stands before: "how old is it?" names nothing else. With
-// 2 the sample gallery's "what is it made of" still finds a text on how pictures are made; with 2.5 it finds the exhibit,
-// and questions about the house still find the house.
-const inHandBoost = 2.5
+// Mode says which lanes answer a search.
+type Mode string
+
+// The modes. The empty mode is all there is: both lanes, reranked where something can rerank.
+const (
+	ModeKeyword Mode = "bm25"
+	ModeDense   Mode = "dense"
+	ModeHybrid  Mode = "hybrid" // both lanes, not reranked
+	ModeRerank  Mode = "rerank"
+)
 
 // Query is one search over a release.
 type Query struct {
 	Text     string
 	Language string           // of the passages; empty means all
 	Domains  []gallery.Domain // empty means all
-	// Exhibit is the exhibit in hand: its passages are preferred, and with OnlyExhibit nothing else is returned.
+	// Exhibit is the exhibit in hand: its passages are preferred, those of its hall a little, and with OnlyExhibit
+	// nothing else is returned.
 	Exhibit     string
 	OnlyExhibit bool
-	Limit       int // DefaultLimit where 0, at most MaxLimit
+	Hall        string // whose passages are preferred a little; empty means that of the exhibit in hand
+	Limit       int    // DefaultLimit where 0, at most MaxLimit
+	Mode        Mode
 }
 
 // Hit is one passage found.
@@ -42,136 +52,137 @@ type Hit struct {
 	Exact bool
 }
 
+// Result is what a search found, and how.
+type Result struct {
+	Hits  []Hit
+	Trace Trace
+}
+
 // Search returns passages for a question, best first. Passages of exhibits that the question names come before all
 // others, whatever their scores, and leave at least a quarter of the places to those. Where a named exhibit has no
 // text in the language asked for, its texts in other languages are returned: a name is the same in all of them.
 func (r *Release) Search(ctx context.Context, q Query) ([]Hit, error) {
+	found, err := r.SearchTraced(ctx, q)
+	return found.Hits, err
+}
+
+// SearchTraced is Search, with an account of what was asked and what answered. Nothing but the end of ctx and a closed
+// release is an error: a lane or a server that fails is left out, and the trace says so.
+func (r *Release) SearchTraced(ctx context.Context, q Query) (Result, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
 	limit = min(limit, MaxLimit)
 
-	exact, err := r.searchNamed(ctx, q, limit)
-	if err != nil {
-		return nil, fmt.Errorf("search release %s: %w", r.manifest.ID, err)
+	s := &search{release: r, query: q, limit: limit, named: r.names.in(q.Text)}
+	s.begin()
+	if err := s.run(ctx); err != nil {
+		return Result{}, fmt.Errorf("search release %s: %w", r.manifest.ID, err)
 	}
-	scored, err := r.searchScored(ctx, q, limit)
+	return Result{Hits: s.hits, Trace: s.trace}, nil
+}
+
+// search is one search under way.
+type search struct {
+	release *Release
+	query   Query
+	limit   int
+	named   named
+	hall    string // preferred a little
+	asked   []float32
+	trace   Trace
+	hits    []Hit
+}
+
+func (s *search) begin() {
+	s.hall = s.query.Hall
+	if e, ok := s.release.exhibits[s.query.Exhibit]; ok && s.hall == "" {
+		s.hall = e.Hall
+	}
+	s.trace.Mode = s.query.Mode
+}
+
+func (s *search) run(ctx context.Context) error {
+	exact, err := s.searchNamed(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("search release %s: %w", r.manifest.ID, err)
+		return err
+	}
+	scored, err := s.searchScored(ctx)
+	if err != nil {
+		return err
 	}
 	best := 1.0
 	if len(scored) > 0 {
 		best = scored[0].Score
 	}
-	pinned := map[string]bool{}
-	for i, h := range exact {
-		pinned[h.Passage.ID] = true
+	s.hits = exact
+	for i, h := range s.hits {
 		if h.Score == 0 { // found by nothing but its name
-			exact[i].Score = best
+			s.hits[i].Score = best
 		}
 	}
-	hits := exact
-	for _, h := range scored {
-		if !pinned[h.Passage.ID] && len(hits) < limit {
-			hits = append(hits, h)
-		}
-	}
-	return hits, nil
+	s.add(scored)
+	return nil
 }
 
-// searchNamed is the lane of exact identifiers: the best passages of each exhibit the question names, taken in turn.
-func (r *Release) searchNamed(ctx context.Context, q Query, limit int) ([]Hit, error) {
-	named := r.names.in(q.Text)
-	places := max(1, limit*3/4)
-	var lanes [][]Hit
-	for _, id := range named.exhibits {
-		if q.OnlyExhibit && id != q.Exhibit {
+// add adds hits to those there are, up to the limit. What was found already, and what says nearly the same as something
+// found already, is left out.
+func (s *search) add(hits []Hit) {
+	for _, h := range hits {
+		if len(s.hits) == s.limit {
+			return
+		}
+		if slices.ContainsFunc(s.hits, func(o Hit) bool { return o.Passage.ID == h.Passage.ID }) {
 			continue
 		}
-		lane, err := r.searchExhibit(ctx, q, id, named.alone, places)
-		if err != nil {
-			return nil, err
-		}
-		lanes = append(lanes, lane)
-	}
-	return interleave(lanes, places), nil
-}
-
-// searchExhibit returns passages of one exhibit. Where the question is nothing but its name, they come in the order
-// they were written.
-func (r *Release) searchExhibit(ctx context.Context, q Query, exhibit string, nameAlone bool, places int) ([]Hit, error) {
-	for _, language := range slices.Compact([]string{q.Language, ""}) {
-		var hits []Hit
-		if !nameAlone {
-			found, err := r.index.Search(ctx, text.Query{
-				Text: q.Text, Language: language, Domains: domains(q.Domains), Exhibits: []string{exhibit}, Limit: places,
-			})
-			if err != nil {
-				return nil, err
-			}
-			hits = r.hits(found)
-		}
-		if len(hits) == 0 {
-			hits = r.opening(exhibit, language, q.Domains, places)
-		}
-		if len(hits) > 0 {
-			for i := range hits {
-				hits[i].Exact = true
-			}
-			return hits, nil
-		}
-	}
-	return nil, nil
-}
-
-// opening returns the first passages of an exhibit's texts.
-func (r *Release) opening(exhibit, language string, only []gallery.Domain, places int) []Hit {
-	var hits []Hit
-	for _, s := range r.Sections(exhibit, language) {
-		if len(only) > 0 && !slices.Contains(only, s.Domain) {
+		if slices.ContainsFunc(s.hits, func(o Hit) bool { return s.release.sayTheSame(o, h) }) {
+			s.trace.Duplicates++
 			continue
 		}
-		for _, p := range r.passagesBySection[s.ID] {
-			if len(hits) == places {
-				return hits
-			}
-			hits = append(hits, Hit{Passage: p, Section: s})
-		}
+		s.hits = append(s.hits, h)
 	}
-	return hits
 }
 
-// searchScored is the lane of scores.
-func (r *Release) searchScored(ctx context.Context, q Query, limit int) ([]Hit, error) {
-	base := text.Query{Text: q.Text, Language: q.Language, Domains: domains(q.Domains), Limit: limit}
-	var hits []Hit
-	if !q.OnlyExhibit || q.Exhibit == "" {
-		found, err := r.index.Search(ctx, base)
-		if err != nil {
-			return nil, err
-		}
-		hits = r.hits(found)
+// sayTheSame reports whether one of two hits is enough. What two exhibits have in common is said of both.
+func (r *Release) sayTheSame(a, b Hit) bool {
+	if a.Section.Language != b.Section.Language ||
+		a.Section.Exhibit != b.Section.Exhibit && a.Section.Exhibit != "" && b.Section.Exhibit != "" {
+		return false
 	}
-	if q.Exhibit != "" {
-		base.Exhibits = []string{q.Exhibit}
-		found, err := r.index.Search(ctx, base)
-		if err != nil {
-			return nil, err
-		}
-		hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Section.Exhibit == q.Exhibit })
-		for _, h := range r.hits(found) {
-			h.Score *= inHandBoost
-			hits = append(hits, h)
-		}
-		slices.SortStableFunc(hits, func(a, b Hit) int {
-			return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Passage.ID, b.Passage.ID))
-		})
-	}
-	return hits[:min(len(hits), limit)], nil
+	return r.sketches[a.Passage.ID].Resembles(r.sketches[b.Passage.ID]) >= rank.DuplicateShare
 }
 
-func (r *Release) hits(found []text.Hit) []Hit {
+// searchScored is the lanes of scores, put together.
+func (s *search) searchScored(ctx context.Context) ([]Hit, error) {
+	f := s.release.fusion
+	var keyword, dense []rank.Result
+	var err error
+	if s.query.Mode != ModeDense {
+		if keyword, err = s.keywordLane(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	if s.query.Mode != ModeKeyword {
+		if dense, err = s.denseLane(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	s.trace.Keyword, s.trace.Dense = len(keyword), len(dense)
+	fused := dense
+	if s.query.Mode != ModeDense {
+		fused = f.fuse(keyword, dense)
+		s.trace.DenseWeight = f.denseWeight
+	}
+	if s.query.Mode == ModeRerank || s.query.Mode == "" {
+		if fused, err = s.rerank(ctx, fused); err != nil {
+			return nil, err
+		}
+	}
+	return s.release.hitsOf(fused), nil
+}
+
+func (r *Release) hitsOf(found []rank.Result) []Hit {
 	hits := make([]Hit, 0, len(found))
 	for _, f := range found {
 		p, ok := r.passages[f.ID]
@@ -183,6 +194,14 @@ func (r *Release) hits(found []text.Hit) []Hit {
 	return hits
 }
 
+// wants reports whether a section passes the filters of the query.
+func (s *search) wants(section gallery.Section) bool {
+	q := s.query
+	return (q.Language == "" || section.Language == q.Language) &&
+		(len(q.Domains) == 0 || slices.Contains(q.Domains, section.Domain)) &&
+		(!q.OnlyExhibit || q.Exhibit == "" || section.Exhibit == q.Exhibit)
+}
+
 func domains(ds []gallery.Domain) []string {
 	names := make([]string, len(ds))
 	for i, d := range ds {
@@ -191,20 +210,41 @@ func domains(ds []gallery.Domain) []string {
 	return names
 }
 
-// interleave takes hits from the lanes in turn, n at most.
-func interleave(lanes [][]Hit, n int) []Hit {
-	var hits []Hit
-	for i := 0; len(hits) < n; i++ {
-		took := false
-		for _, lane := range lanes {
-			if i < len(lane) && len(hits) < n {
-				hits = append(hits, lane[i])
-				took = true
-			}
+// Parent is one section with the passages of it that were found.
+type Parent struct {
+	Section  gallery.Section
+	Passages []gallery.Passage // in the order of the text
+	Score    float64           // of the best of them
+	Exact    bool
+}
+
+// Gather puts hits together by their sections, in the order of their best ones: passages are what is searched, sections are
+// what is answered from.
+func (r *Release) Gather(hits []Hit) []Parent {
+	var parents []Parent
+	at := map[string]int{}
+	for _, h := range hits {
+		i, ok := at[h.Section.ID]
+		if !ok {
+			i = len(parents)
+			at[h.Section.ID] = i
+			parents = append(parents, Parent{Section: h.Section, Score: h.Score})
 		}
-		if !took {
-			break
-		}
+		parents[i].Passages = append(parents[i].Passages, h.Passage)
+		parents[i].Score = max(parents[i].Score, h.Score)
+		parents[i].Exact = parents[i].Exact || h.Exact
 	}
-	return hits
+	for _, p := range parents {
+		order := r.passagesBySection[p.Section.ID]
+		place := func(p gallery.Passage) int {
+			return slices.IndexFunc(order, func(o gallery.Passage) bool { return o.ID == p.ID })
+		}
+		slices.SortFunc(p.Passages, func(a, b gallery.Passage) int {
+			if d := place(a) - place(b); d != 0 {
+				return d
+			}
+			return strings.Compare(a.ID, b.ID)
+		})
+	}
+	return parents
 }
