@@ -59,7 +59,7 @@ func TestKilledHubAndKiosk(t *testing.T) {
 	h.kill(t)
 	visit(20) // the kiosk goes on without its hub
 	k.kill(t)
-	k = start(t, "kiosk", "--config", config)
+	start(t, "kiosk", "--config", config)
 	eventually(t, "a ready kiosk after its death", ready)
 	visit(20)
 	hub()
