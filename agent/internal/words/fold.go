@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/blevesearch/go-porterstemmer"
 	"golang.org/x/text/unicode/norm"
@@ -12,6 +13,9 @@ import (
 // Fold makes spellings equal: full width to half width, lower case, Latin letters without accents, straight
 // quotation marks and dashes.
 func Fold(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range norm.NFKD.String(s) {
@@ -25,7 +29,20 @@ func Fold(s string) string {
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}
-	return weekdayWords.ReplaceAllString(norm.NFC.String(b.String()), "星期$1")
+	folded := norm.NFC.String(b.String())
+	if !strings.Contains(folded, "周") && !strings.Contains(folded, "礼拜") {
+		return folded
+	}
+	return weekdayWords.ReplaceAllString(folded, "星期$1")
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // weekdayWords are the other names of 星期一 … 星期日.
@@ -76,7 +93,8 @@ func joins(rs []rune, j int) bool {
 	return false
 }
 
-func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
+// isHan reports a Chinese character; none is below U+2E80.
+func isHan(r rune) bool { return r >= 0x2E80 && unicode.Is(unicode.Han, r) }
 
 // Stem returns the stem of a folded Latin word: irregular forms first, then Porter's algorithm, the one the text
 // index uses.
