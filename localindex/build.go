@@ -48,42 +48,46 @@ func Build(ctx context.Context, galleryDir, dst string, o Options) (release.Mani
 		return release.Manifest{}, problems, fmt.Errorf("build release of %s: %w: %d", galleryDir, ErrProblems, n)
 	}
 
-	now := o.Now
-	if now == nil {
-		now = time.Now
-	}
 	var passages []gallery.Passage
 	for _, s := range g.Sections {
 		passages = append(passages, ingest.Passages(s)...)
 	}
+	m, more, err := Pack(ctx, g, passages, galleryDir, dst, o)
+	return m, ingest.Sort(append(problems, more...)), err
+}
+
+// Pack packs a gallery and its passages into dst. The problems are warnings about what a server did not do.
+func Pack(ctx context.Context, g *gallery.Gallery, passages []gallery.Passage, galleryDir, dst string, o Options) (release.Manifest, []ingest.Problem, error) {
+	now := o.Now
+	if now == nil {
+		now = time.Now
+	}
+	var problems []ingest.Problem
 	docs := textDocs(g, passages)
 	vectors := densePart{
-		passages: passages, docs: docs, cacheDir: filepath.Join(cmp.Or(o.CacheDir, filepath.Join(galleryDir, stateFolder)), "vectors"),
+		docs: docs, cacheDir: filepath.Join(cmp.Or(o.CacheDir, filepath.Join(galleryDir, stateFolder)), "vectors"),
 		wait: embedding.AllOptions{Wait: o.Wait},
 		note: func(note string) {
 			problems = append(problems, ingest.Problem{File: ingest.GalleryFile, Severity: ingest.Warning, Message: "search: " + note})
 		},
 	}
 	if e := g.Search.Embeddings; e.BaseURL != "" && o.Embedder != nil && g.Search.Dense != "texts" && g.Search.Dense != "off" {
+		var err error
 		if vectors.embedder, err = o.Embedder(e); err != nil {
-			return release.Manifest{}, problems, fmt.Errorf("build release of %s: %w", galleryDir, err)
+			return release.Manifest{}, nil, fmt.Errorf("build release of %s: %w", galleryDir, err)
 		}
 	}
-	parts := append([]release.Part{textPart{docs}, vectors}, o.Parts...)
 	m, err := release.Pack(ctx, dst, release.Content{
 		Gallery: g, Passages: passages, PicturesFrom: galleryDir,
-		Number: o.Number, Created: now(), Parts: parts,
+		Number: o.Number, Created: now(), Parts: append([]release.Part{textPart{docs}, vectors}, o.Parts...),
 	})
-	if err != nil {
-		return release.Manifest{}, problems, err
-	}
-	return m, problems, nil
+	return m, problems, err
 }
-
-const textPartName = "text"
 
 // stateFolder is where a build keeps what makes the next one shorter, in the authoring folder.
 const stateFolder = ".docent"
+
+const textPartName = "text"
 
 // textPart is the text index as a part of a release.
 type textPart struct{ docs []text.Doc }

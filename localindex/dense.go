@@ -53,7 +53,6 @@ type DenseReport struct {
 
 // densePart is the vectors as a part of a release.
 type densePart struct {
-	passages []gallery.Passage
 	docs     []text.Doc
 	embedder Embedder // nil means no server
 	cacheDir string

@@ -138,6 +138,14 @@ func (r *Release) sectionOf(passage string) gallery.Section {
 	return r.sections[r.passages[passage].Section]
 }
 
+// Vectors is what the release says of its vectors.
+func (r *Release) Vectors() DenseReport {
+	if r.vectors == nil {
+		return DenseReport{Kind: denseNone, KeywordWeight: r.fusion.keywordWeight}
+	}
+	return r.vectors.report
+}
+
 // VectorsUnused says why the release's vectors are not searched, or nothing where they are or there are none.
 func (r *Release) VectorsUnused() string { return r.remote.mismatch(r.vectors) }
 

@@ -163,7 +163,7 @@ func (s *search) searchScored(ctx context.Context) ([]Hit, error) {
 			return nil, err
 		}
 	}
-	if s.query.Mode != ModeKeyword {
+	if s.query.Mode != ModeKeyword && !s.named.alone { // what is only a name means nothing beside it
 		if dense, err = s.denseLane(ctx, f); err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ type cli struct {
 	Kiosk    kioskCmd    `cmd:"" help:"Run a kiosk."`
 	Hub      hubCmd      `cmd:"" help:"Run a hub."`
 	Gallery  galleryCmd  `cmd:"" help:"Write, check and pack a gallery's content."`
-	Evaluate evaluateCmd `cmd:"" help:"Measure how good recognition is."`
+	Evaluate evaluateCmd `cmd:"" help:"Measure how good recognition and retrieval are."`
 	Version  versionCmd  `cmd:"" help:"Say which version this is."`
 
 	Verbose bool `help:"Log what is being done, to standard error."`

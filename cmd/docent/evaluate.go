@@ -16,6 +16,7 @@ import (
 
 type evaluateCmd struct {
 	Recognition evaluateRecognitionCmd `cmd:"" help:"Recognise photos whose exhibits are known, and count what was right."`
+	Retrieval   evaluateRetrievalCmd   `cmd:"" help:"Ask questions whose passages are known, and count which were found."`
 }
 
 type evaluateRecognitionCmd struct {

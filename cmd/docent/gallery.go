@@ -106,8 +106,9 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 // buildRelease packs the folder dir into out, with everything a kiosk needs.
 func buildRelease(ctx context.Context, t *terminal, dir, out string, number int) (release.Manifest, []ingest.Problem, error) {
 	return localindex.Build(ctx, dir, out, localindex.Options{
-		Number: number,
-		Parts:  []release.Part{vision.IndexPart{Options: vision.Options{Logger: t.log}}},
+		Number:   number,
+		Embedder: newEmbedder,
+		Parts:    []release.Part{vision.IndexPart{Options: vision.Options{Logger: t.log}}},
 	})
 }
 
