@@ -40,6 +40,9 @@ func (o *Outbox) load() error {
 		if err := getJSON(txn, keySession, &o.session); err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
 			return fmt.Errorf("read session number: %w", err)
 		}
+		if err := getJSON(txn, keyKiosk, &o.kiosk); err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
+			return fmt.Errorf("read kiosk's name: %w", err)
+		}
 		iopt := badger.DefaultIteratorOptions
 		iopt.Prefix = []byte{'s'}
 		it := txn.NewIterator(iopt)
@@ -125,15 +128,21 @@ func (o *Outbox) lose(streamID string, from, to uint64, reason string) {
 	o.degrade(fmt.Sprintf("events %d to %d are gone: %s", from, to, reason))
 }
 
-// renew begins a new stream, whose first events tell the hub what is lost.
+// renew begins a new stream, whose first events tell the hub what is lost. When the kiosk has a new name, the events
+// that wait are to move there too: the hub takes events under their own kiosk's name only.
 func (o *Outbox) renew() error {
 	t := o.begin()
 	defer t.txn.Discard()
 	t.checked = true // Open has looked at the disk
-	for _, s := range t.streams {
+	for i := range t.streams {
+		s := &t.streams[i]
+		s.meta.Diverged = s.meta.Diverged || o.kiosk != o.opt.Kiosk
 		if err := t.set(streamKey(s.ordinal), s.meta); err != nil {
 			return fmt.Errorf("begin stream: %w", err)
 		}
+	}
+	if err := t.set(keyKiosk, o.opt.Kiosk); err != nil {
+		return fmt.Errorf("begin stream: %w", err)
 	}
 	if err := t.beginStream(0); err != nil {
 		return fmt.Errorf("begin stream: %w", err)

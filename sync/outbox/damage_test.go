@@ -46,7 +46,7 @@ func damage(t *testing.T, n int, tries func(file string) int) {
 	if err != nil || len(files) < 3 {
 		t.Fatal(files, err)
 	}
-	lost := 0
+	lost, damages := 0, 0
 	for _, file := range append(files, filepath.Join(base, "watermark")) {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -74,10 +74,11 @@ func damage(t *testing.T, n int, tries func(file string) int) {
 				t.Fatal(err)
 			}
 			lost += checkDamaged(t, copied, what, stream, n)
+			damages++
 			os.RemoveAll(copied)
 		}
 	}
-	t.Logf("%d events lost and reported", lost)
+	t.Logf("%d times damaged, %d events lost and reported", damages, lost)
 	if lost == 0 {
 		t.Error("no damage did any harm: this test has not tested anything")
 	}

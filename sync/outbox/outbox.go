@@ -79,6 +79,7 @@ type Outbox struct {
 	held     uint64   // their bytes
 	dead     uint64   // bytes of deleted events that may still be on the disk
 	session  uint64
+	kiosk    string // name under which the store was written, empty for a new one
 	broken   error  // set when there is no store any more
 	losses   []Loss // found at Open
 	degraded string
@@ -178,7 +179,7 @@ func (o *Outbox) open() (err error) {
 		return err
 	}
 	o.checkWatermark()
-	if len(o.streams) == 0 || o.degraded != "" {
+	if len(o.streams) == 0 || o.degraded != "" || o.kiosk != o.opt.Kiosk {
 		if err := o.renew(); err != nil {
 			return err
 		}
@@ -224,7 +225,7 @@ func (o *Outbox) openStore(dir string) (err error) {
 		return err
 	}
 	if err = o.inspect(); err != nil {
-		o.streams, o.losses, o.depth, o.held, o.session = nil, nil, 0, 0, 0
+		o.streams, o.losses, o.depth, o.held, o.session, o.kiosk = nil, nil, 0, 0, 0, ""
 		err = errors.Join(err, o.db.Close())
 		o.db = nil
 	}

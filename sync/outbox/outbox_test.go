@@ -514,6 +514,34 @@ func TestNumbersAnewOfManyEventsSurviveARestart(t *testing.T) {
 	}
 }
 
+func TestKioskWithANewNameTakesItsEventsAlong(t *testing.T) {
+	dir := t.TempDir()
+	o := open(t, dir)
+	fill(t, o, 7)
+	if _, err := o.Ack(ack(o, 3)); err != nil {
+		t.Fatal(err)
+	}
+	old := o.State().StreamID
+	closeNow(t, o)
+	o = open(t, dir, func(opt *Options) { opt.Kiosk = "entrance" })
+	events := pending(t, o)
+	checkChain(t, events)
+	for _, p := range events {
+		e, err := wire.DecodeEvent(p.Event)
+		if err != nil || e.KioskID != "entrance" || e.StreamID == old {
+			t.Errorf("event %+v, %v", e, err)
+		}
+	}
+	if s := o.State(); len(events) != 4 || s.LastSeq != 4 || s.Degraded != "" || len(s.Losses) > 0 {
+		t.Errorf("%d events, state %+v", len(events), s)
+	}
+	next := o.State().StreamID
+	closeNow(t, o)
+	if s := open(t, dir, func(opt *Options) { opt.Kiosk = "entrance" }).State(); s.StreamID != next || s.Depth != 4 {
+		t.Errorf("after another restart: %+v", s)
+	}
+}
+
 func TestCloseLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	o, err := Open(t.TempDir(), Options{Kiosk: "kiosk-1", MinFree: 1})

@@ -9,7 +9,10 @@ import (
 
 // Keys: "e" + stream ordinal + seq for events, "s" + stream ordinal for streams, both big-endian so that the order of
 // keys is the order of events.
-var keySession = []byte("m/session")
+var (
+	keySession = []byte("m/session") // number of the last connection
+	keyKiosk   = []byte("m/kiosk")   // name under which the events were recorded
+)
 
 const eventKeyLen = 1 + 4 + 8
 

@@ -65,7 +65,7 @@ func (t *tx) append(p *op) error {
 		return err
 	}
 	err = t.put(wire.Event{
-		Schema: wire.Schema, KioskID: t.o.opt.Kiosk, EventID: id,
+		Schema: wire.Schema, EventID: id,
 		TSWall: p.wall, TSMonoMS: p.mono.Milliseconds(), BootID: t.o.opt.BootID, ClockSynced: t.o.opt.ClockSynced(),
 		Type: p.typ, Data: p.data,
 	})
@@ -76,7 +76,7 @@ func (t *tx) append(p *op) error {
 // put numbers an event in the present stream and stores it.
 func (t *tx) put(e wire.Event) error {
 	cur := &t.streams[len(t.streams)-1]
-	e.StreamID, e.Seq, e.PrevHash = cur.meta.ID, cur.last+1, cur.hash
+	e.KioskID, e.StreamID, e.Seq, e.PrevHash = t.o.opt.Kiosk, cur.meta.ID, cur.last+1, cur.hash
 	b, err := e.Encode()
 	if err != nil {
 		return err
