@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -92,7 +93,7 @@ func checkQuoted(t testing.TB, h heard) {
 		}
 		said := m[1]
 		for _, p := range []phrases{english, chinese} {
-			for _, lead := range p.onlyIn {
+			for _, lead := range append(slices.Collect(maps.Values(p.onlyIn)), p.onlyOther) {
 				said = strings.TrimPrefix(said, lead)
 			}
 		}

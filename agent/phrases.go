@@ -19,7 +19,7 @@ var english = phrases{
 	nothing:   "The gallery has nothing on this, so I would rather not guess.",
 	noExhibit: "The gallery has no text on this exhibit yet.",
 	broken:    "Something went wrong while I was looking that up. Please ask again.",
-	onlyIn:    map[string]string{words.Chinese: "The gallery has this only in Chinese:"},
+	onlyIn:    map[string]string{words.Chinese: "The gallery has this only in Chinese:", words.English: "The gallery has this only in English:"},
 	onlyOther: "The gallery has this only in another language:",
 	more:      "Tell me more: %s",
 	about:     "Tell me about “%s”",
