@@ -7,6 +7,7 @@ import (
 	"image"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 type State string
 
 // The states. A camera starts in init, is ready once its brightness has settled, and is in alert while it cannot
-// be opened or gives no frames; from there it comes back by itself.
+// be opened, or gives no frames, always the same, or blank ones; from there it comes back by itself.
 const (
 	StateInit  State = "init"
 	StateReady State = "ready"
@@ -40,12 +41,9 @@ const (
 	settleCalm   = 3
 	settleFrames = 40
 
-	// silence is how long a ready camera may give no frame before it counts as gone, even where OpenCV still
+	// silence is how long a ready camera may give no frame before it counts as gone, even where its source still
 	// waits for one.
-	silence = 5 * time.Second
-
-	retryFirst = 500 * time.Millisecond // wait before opening again; doubled each time
-	retryMost  = 5 * time.Second
+	silence = 4500 * time.Millisecond
 
 	maxBurst = 10
 )
@@ -56,6 +54,7 @@ type Options struct {
 	Open    func() (Source, error)
 	Preview PreviewOptions
 	Now     func() time.Time // default time.Now
+	Random  func() float64   // in [0, 1), for the waits between attempts to open; default that of math/rand/v2
 	Logger  *slog.Logger     // default none
 }
 
@@ -63,17 +62,23 @@ type Options struct {
 type Camera struct {
 	open   func() (Source, error)
 	now    func() time.Time
+	random func() float64
 	log    *slog.Logger
 	cancel context.CancelFunc
 	ctx    context.Context // done when closing
 	owners sync.WaitGroup
 
-	preview *preview
+	look    PreviewOptions
+	preview *audience[[]byte]
+	quality *audience[Quality]
 
 	mu      sync.Mutex
 	state   State
-	last    gocv.Mat // last frame, BGR; empty before the first
-	seq     uint64   // number of the last frame, from 1; 0 before the first
+	since   time.Time // since when it is in that state
+	trouble string    // what is wrong, for technicians
+	opened  int       // how often the source was opened or tried to
+	last    gocv.Mat  // last frame, BGR; empty before the first
+	seq     uint64    // number of the last frame, from 1; 0 before the first
 	at      time.Time
 	changed chan struct{} // closed at each new frame and each change of state
 	source  Source        // while open, for Next
@@ -87,19 +92,25 @@ func Start(o Options) *Camera {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Random == nil {
+		o.Random = rand.Float64
+	}
 	ctx, cancel := context.WithCancel(context.Background())
+	look := o.Preview.withDefaults()
 	c := &Camera{
-		open: o.Open, now: o.Now, log: o.Logger, ctx: ctx, cancel: cancel,
-		preview: newPreview(o.Preview.withDefaults()),
-		state:   StateInit, last: gocv.NewMat(), changed: make(chan struct{}),
+		open: o.Open, now: o.Now, random: o.Random, log: o.Logger, ctx: ctx, cancel: cancel,
+		look: look, preview: newAudience[[]byte](look.Viewers), quality: newAudience[Quality](look.Viewers),
+		state: StateInit, since: o.Now(), last: gocv.NewMat(), changed: make(chan struct{}),
 	}
 	c.owners.Go(c.run)
 	c.owners.Go(c.encode)
+	c.owners.Go(c.measure)
 	return c
 }
 
-// Close ends the camera and waits for its goroutines, which may take as long as OpenCV waits for a frame (see
-// the source). It may be called again.
+// Close ends the camera and waits for its goroutines and its source. It takes as long as the source needs to end:
+// seconds at most for those of an [Opener], and as long as OpenCV waits for a frame for those of [Open]. It may be
+// called again.
 func (c *Camera) Close() error {
 	c.cancel()
 	c.owners.Wait()
@@ -116,6 +127,26 @@ func (c *Camera) State() State {
 		return StateAlert
 	}
 	return c.state
+}
+
+// Health is how a camera is, for technicians.
+type Health struct {
+	State   State
+	Since   time.Time // since when it is in that state
+	Trouble string    // what is wrong, in English; "" where nothing is
+	Opened  int       // how often the source was opened, or tried to: 1 for a camera that never failed
+}
+
+// Health returns how the camera is now.
+func (c *Camera) Health() Health {
+	state := c.State()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := Health{State: state, Since: c.since, Trouble: c.trouble, Opened: c.opened}
+	if state == StateAlert && c.state == StateReady {
+		h.Since, h.Trouble = c.at, errNoFrame.Error()
+	}
+	return h
 }
 
 // Next steps a source that can be stepped, such as a [Folder], and says whether it could.

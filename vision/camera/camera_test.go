@@ -69,10 +69,13 @@ func steady(int) (int, float64, error) { return 200, 0, nil }
 func start(t *testing.T, open func(n int) (Source, error)) *Camera {
 	t.Helper()
 	n := 0
-	c := Start(Options{Open: func() (Source, error) {
-		n++
-		return open(n - 1)
-	}})
+	c := Start(Options{
+		Open: func() (Source, error) {
+			n++
+			return open(n - 1)
+		},
+		Random: func() float64 { return 1 },
+	})
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Errorf("close camera: %v", err)

@@ -14,7 +14,7 @@ import (
 var errNoFrame = errors.New("no frame came")
 
 // capture is a camera or stream, read through OpenCV. Read waits inside OpenCV and cannot be interrupted: at most
-// 10 s for a V4L2 camera and 30 s for a stream, which are OpenCV 4.6's own time-outs.
+// 10 s for a V4L2 camera and 30 s for a stream by OpenCV 4.6's own time-outs, and for ever in some drivers.
 type capture struct {
 	name string
 	vc   *gocv.VideoCapture
@@ -72,7 +72,7 @@ type video struct {
 }
 
 func openVideo(path string, s Settings) (Source, error) {
-	vc, err := gocv.OpenVideoCapture(path)
+	vc, err := gocv.OpenVideoCaptureWithAPI(path, gocv.VideoCaptureFFmpeg) // the same formats everywhere
 	if err != nil {
 		vc.Close()
 		return nil, fmt.Errorf("open video %s: it is no video that can be read", path)
@@ -119,19 +119,4 @@ func (p *pace) wait(ctx context.Context) error {
 	}
 	p.due = p.due.Add(p.interval)
 	return nil
-}
-
-// sleep waits for d or until ctx is done.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -4,58 +4,89 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"math"
 	"time"
 
 	"gocv.io/x/gocv"
 )
 
-// run is the goroutine that owns the source: it opens it, reads it until it fails, and opens it again after a
-// wait that doubles up to [retryMost] and starts over once the camera was ready.
+// run is the goroutine that owns the source: it opens it, reads it until it fails, and opens it again after a while.
 func (c *Camera) run() {
-	wait := retryFirst
+	wait := newBackoff(c.random)
+	blank := blankFirst // how long a blank picture is looked at before the source is opened again
 	for c.ctx.Err() == nil {
-		ready, err := c.session()
+		began := c.now()
+		shown, err := c.session(blank)
 		if c.ctx.Err() != nil {
 			return
 		}
-		if ready {
-			wait = retryFirst
+		if !shown.IsZero() {
+			wait.worked(c.now().Sub(shown))
 		}
-		c.fail(err, wait)
-		if sleep(c.ctx, wait) != nil {
+		blank = blankFirst
+		if errors.Is(err, errBlank) {
+			blank = min(2*c.now().Sub(began), blankMost)
+		}
+		c.fail(err)
+		if sleep(c.ctx, wait.next()) != nil {
 			return
 		}
-		wait = min(2*wait, retryMost)
 	}
 }
 
-// session opens the source, lets its brightness settle, and publishes its frames until it fails. It says whether
-// it came so far as to publish.
-func (c *Camera) session() (ready bool, err error) {
-	src, err := c.open()
+// errBlank ends a session whose picture stayed blank.
+var errBlank = errors.New("opened again because the picture stays blank")
+
+// session opens the source, lets its brightness settle, and publishes its frames until it fails, or has been blank for
+// as long as patience. It says since when frames are published, zero where there was none.
+func (c *Camera) session(patience time.Duration) (shown time.Time, err error) {
+	src, err := c.openSource()
 	if err != nil {
-		return false, err
+		return shown, err
 	}
 	defer func() {
 		c.setSource(nil)
 		err = errors.Join(err, src.Close())
 	}()
 	c.setSource(src)
+	w := watch{}
+	if s, ok := src.(live); ok {
+		w.frozen = s.Frozen()
+	}
 	// read is filled outside the lock and then swapped with the last frame, so no pixel is copied here.
 	read := gocv.NewMat()
 	defer func() { read.Close() }()
 	if err := c.settle(src, &read); err != nil {
-		return false, err
+		return shown, err
 	}
 	for {
 		if err := readBGR(c.ctx, src, &read); err != nil {
-			return ready, err
+			return shown, err
 		}
-		c.publish(&read)
-		ready = true
+		blank, lasted, err := w.look(read, c.now())
+		switch {
+		case err != nil:
+			return shown, err
+		case blank == "":
+			if shown.IsZero() {
+				shown = c.now()
+			}
+			c.publish(&read)
+		case lasted >= patience:
+			return shown, fmt.Errorf("%w: %s", errBlank, blank)
+		case lasted >= blankFor:
+			c.lose(blank)
+		case c.State() == StateReady: // not for long yet
+			c.publish(&read)
+		}
 	}
+}
+
+func (c *Camera) openSource() (Source, error) {
+	c.mu.Lock()
+	c.opened++
+	c.mu.Unlock()
+	return c.open()
 }
 
 // settle drops frames until the brightness stands still.
@@ -77,15 +108,6 @@ func (c *Camera) settle(src Source, read *gocv.Mat) error {
 		before = b
 	}
 	return nil
-}
-
-// brightness is the mean of all channels, 0 to 1, of about 3,000 of the pixels.
-func brightness(img gocv.Mat) float64 {
-	small := gocv.NewMat()
-	defer small.Close()
-	gocv.Resize(img, &small, image.Pt(64, 48), 0, 0, gocv.InterpolationNearestNeighbor)
-	m := small.Mean()
-	return (m.Val1 + m.Val2 + m.Val3) / 3 / 255
 }
 
 // readBGR reads a frame and makes it BGR.
@@ -116,21 +138,40 @@ func (c *Camera) publish(img *gocv.Mat) {
 	c.at = c.now()
 	if c.state != StateReady {
 		c.log.Info("camera ready", "width", c.last.Cols(), "height", c.last.Rows())
+		c.state, c.since = StateReady, c.at
 	}
-	c.state = StateReady
+	c.trouble = ""
 	c.announce()
 }
 
-// fail puts the camera in alert and ends the previews, which would stand still otherwise.
-func (c *Camera) fail(err error, wait time.Duration) {
-	c.mu.Lock()
-	if c.state != StateAlert { // later ones are the same story
-		c.log.Warn("camera lost", "error", err, "retry_ms", wait.Milliseconds())
+// fail notes that the source was lost.
+func (c *Camera) fail(err error) {
+	trouble := "it ended"
+	if err != nil {
+		trouble = err.Error()
 	}
-	c.state = StateAlert
+	c.lose(trouble)
+}
+
+// lose puts the camera in alert and ends the previews, which would stand still otherwise.
+func (c *Camera) lose(trouble string) {
+	c.mu.Lock()
+	first := c.state != StateAlert
+	if first {
+		c.state, c.since = StateAlert, c.now()
+	}
+	if first {
+		c.log.Warn("camera lost", "trouble", trouble)
+	} else if c.trouble != trouble {
+		c.log.Debug("camera still lost", "trouble", trouble)
+	}
+	c.trouble = trouble
 	c.announce()
 	c.mu.Unlock()
-	c.preview.endAll()
+	if first {
+		c.preview.endAll()
+		c.quality.endAll()
+	}
 }
 
 func (c *Camera) setSource(src Source) {

@@ -2,7 +2,6 @@ package camera
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"docent/vision"
@@ -49,7 +48,7 @@ func (c *Camera) Preview(ctx context.Context) (<-chan []byte, error) {
 func (c *Camera) encode() {
 	defer c.preview.shut()
 	var seq uint64
-	interval := time.Duration(float64(time.Second) / c.preview.o.FrameRate)
+	interval := time.Duration(float64(time.Second) / c.look.FrameRate)
 	for {
 		select {
 		case <-c.ctx.Done():
@@ -74,95 +73,10 @@ func (c *Camera) encode() {
 func (c *Camera) show(f frame) error {
 	photo := vision.Photo{Image: f.bgr, TakenAt: f.at}
 	defer photo.Close()
-	jpeg, err := photo.JPEG(c.preview.o.MaxSide, c.preview.o.Quality)
+	jpeg, err := photo.JPEG(c.look.MaxSide, c.look.Quality)
 	if err != nil {
 		return err
 	}
 	c.preview.send(jpeg)
 	return nil
-}
-
-// preview is the set of viewers.
-type preview struct {
-	o PreviewOptions
-
-	mu      sync.Mutex
-	viewers map[chan []byte]struct{}
-	some    chan struct{} // closed while there are viewers
-	over    bool
-}
-
-func newPreview(o PreviewOptions) *preview {
-	return &preview{o: o, viewers: map[chan []byte]struct{}{}, some: make(chan struct{})}
-}
-
-// wanted returns a channel that is closed once there are viewers.
-func (p *preview) wanted() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.some
-}
-
-func (p *preview) join(ctx context.Context) (<-chan []byte, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.over:
-		return nil, ErrClosed
-	case len(p.viewers) >= p.o.Viewers:
-		return nil, ErrBusy
-	}
-	v := make(chan []byte, 1)
-	if len(p.viewers) == 0 {
-		close(p.some)
-	}
-	p.viewers[v] = struct{}{}
-	context.AfterFunc(ctx, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.leave(v)
-	})
-	return v, nil
-}
-
-// leave ends a viewer, if it is still there. It is called with mu held.
-func (p *preview) leave(v chan []byte) {
-	if _, ok := p.viewers[v]; !ok {
-		return
-	}
-	delete(p.viewers, v)
-	close(v)
-	if len(p.viewers) == 0 {
-		p.some = make(chan struct{})
-	}
-}
-
-// send puts frame in the place of what a viewer has not taken yet.
-func (p *preview) send(frame []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for v := range p.viewers {
-		select {
-		case <-v:
-		default:
-		}
-		v <- frame // there is room: only send puts frames in, and it holds mu
-	}
-}
-
-// endAll ends all viewers.
-func (p *preview) endAll() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for v := range p.viewers {
-		p.leave(v)
-	}
-}
-
-// shut ends all viewers and lets no more in.
-func (p *preview) shut() {
-	p.mu.Lock()
-	p.over = true
-	p.mu.Unlock()
-	p.endAll()
 }
