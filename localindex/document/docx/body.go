@@ -295,7 +295,7 @@ func (r *reader) finished() []document.Block {
 	}
 	for i, b := range r.out {
 		l := r.looks[i]
-		if b.Kind != document.Paragraph || l.size == 0 || !lines.Short(b.Text) || strings.Contains(b.Text, "\n") || i+1 == len(r.out) {
+		if b.Kind != document.Paragraph || l.size == 0 || !lines.Title(b.Text) || strings.Contains(b.Text, "\n") || i+1 == len(r.out) {
 			continue
 		}
 		switch {

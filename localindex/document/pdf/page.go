@@ -121,12 +121,12 @@ func (f *file) glyphs(page requests.Page) ([]glyph, error) {
 }
 
 // blank reports whether there is nothing to see.
-func (g glyph) blank() bool { return g.Rune == ' ' || g.Rune == layout.Gap }
+func (g glyph) blank() bool { return g.Rune == ' ' || g.Rune == layout.Gap || g.Rune == layout.LineEnd }
 
 // space tells a space of the file from one that PDFium found between characters.
 func (f *file) space(text references.FPDF_TEXTPAGE, i int, r rune) rune {
 	if r == 0 || r == '\r' || r == '\n' {
-		return layout.Gap
+		return layout.LineEnd
 	}
 	if made, err := f.instance.FPDFText_IsGenerated(&requests.FPDFText_IsGenerated{TextPage: text, Index: i}); err == nil && made.IsGenerated {
 		return layout.Gap

@@ -71,6 +71,11 @@ func Short(line string) bool {
 		strings.IndexFunc(line, unicode.IsLetter) >= 0
 }
 
+// Title reports whether a line that looks like a heading may be one: it may also end as a question does.
+func Title(line string) bool {
+	return Short(line) || Short(strings.TrimRight(line, "?!？！")) && len(prose.Sentences(line)) == 1
+}
+
 // EndsSentence reports whether a line ends with the punctuation that ends a sentence.
 func EndsSentence(line string) bool {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(line, closings+" "))

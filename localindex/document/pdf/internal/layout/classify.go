@@ -73,7 +73,7 @@ func classify(items []item, body float32) []item {
 			continue
 		}
 		larger := it.size >= headingScale*body
-		if !(larger || it.bold && !bodyBold) || it.lines > 3 || !lines.Short(it.Text) || !larger && it.lines > 2 {
+		if !(larger || it.bold && !bodyBold) || it.lines > 3 || !lines.Title(it.Text) || !larger && it.lines > 2 {
 			continue
 		}
 		it.Kind, it.Level = document.Heading, 0

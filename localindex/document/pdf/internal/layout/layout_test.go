@@ -51,7 +51,7 @@ func line(x, base float32, text string) []Glyph {
 		all = append(all, Glyph{Rune: r, X0: x, X1: x + 5, Base: base, Size: 10, Tag: -1})
 		x += 5
 	}
-	return append(all, Glyph{Rune: Gap, Tag: -1})
+	return append(all, Glyph{Rune: LineEnd, Tag: -1})
 }
 
 // TestRunningHeads: what stands at the same height on several pages goes, but not what is only there once.

@@ -21,10 +21,14 @@ type Glyph struct {
 	Tag    int32 // marked content of the file it is in, -1 where it is in none
 }
 
-// Gap is the Rune of a glyph that stands for a gap or line end which the file does not say to be a space.
-const Gap = '\x00'
+// Runes of glyphs that stand for what is between others and which the file does not write: a gap that may be one
+// between words, and a line end, which comes wherever the text goes on elsewhere.
+const (
+	Gap     = '\x00'
+	LineEnd = '\x01'
+)
 
-func (g Glyph) visible() bool { return g.Rune != Gap && !unicode.IsSpace(g.Rune) }
+func (g Glyph) visible() bool { return g.Rune != Gap && g.Rune != LineEnd && !unicode.IsSpace(g.Rune) }
 
 // Page is one page.
 type Page struct {
@@ -113,8 +117,8 @@ func (p Page) Letters() (readable, unreadable int) {
 
 // Blocks finds the blocks of a document's pages, in reading order.
 func Blocks(pages []Page) []document.Block {
-	pages = withoutRunningHeads(pages)
 	body := bodySize(pages)
+	pages = withoutRunningHeads(pages, body)
 	var all []item
 	for i := range pages {
 		p := &pages[i]
@@ -177,7 +181,7 @@ func writesSpaces(glyphs []Glyph) bool {
 	spaces, gaps := 0, 0
 	for i, g := range glyphs {
 		switch {
-		case g.Rune == Gap && i > 0 && i+1 < len(glyphs) && glyphs[i-1].visible() && glyphs[i+1].visible() && math.Abs(float64(glyphs[i-1].Base-glyphs[i+1].Base)) < 1:
+		case (g.Rune == Gap || g.Rune == LineEnd) && i > 0 && i+1 < len(glyphs) && glyphs[i-1].visible() && glyphs[i+1].visible() && math.Abs(float64(glyphs[i-1].Base-glyphs[i+1].Base)) < 1:
 			gaps++
 		case g.Rune == ' ':
 			spaces++
@@ -198,7 +202,8 @@ type builder struct {
 	open    bool // a superscript
 	last    Glyph
 	space   bool // white space since the last letter
-	gap     bool // a Gap since the last letter
+	gap     bool // a Gap or LineEnd since the last letter
+	words   bool // a Gap since the last letter
 	tight   bool // a Gap divides, however narrow it is
 }
 
@@ -214,8 +219,8 @@ func segments(glyphs []Glyph, tight bool) []segment {
 		b = builder{tight: tight}
 	}
 	for _, g := range glyphs {
-		if g.Rune == Gap {
-			b.gap = true
+		if g.Rune == Gap || g.Rune == LineEnd {
+			b.gap, b.words = true, b.words || g.Rune == Gap
 			continue
 		}
 		if unicode.IsSpace(g.Rune) {
@@ -259,7 +264,7 @@ func (b *builder) add(g Glyph) {
 		b.runes = append(b.runes, supEnd)
 		b.open = false
 	}
-	if b.letters > 0 && b.spaced(g) {
+	if b.letters > 0 && (!raised || b.space) && b.spaced(g) {
 		b.runes = append(b.runes, ' ')
 	}
 	if raised && !b.open {
@@ -278,7 +283,7 @@ func (b *builder) add(g Glyph) {
 		}
 	}
 	b.seg.x1 = max(b.seg.x1, g.X1)
-	b.last, b.space, b.gap = g, false, false
+	b.last, b.space, b.gap, b.words = g, false, false, false
 }
 
 // spaced reports whether there is a space before a glyph: one in the file, or a gap as wide as one.
@@ -286,7 +291,7 @@ func (b *builder) spaced(g Glyph) bool {
 	if prose.Unspaced(b.last.Rune) && prose.Unspaced(g.Rune) {
 		return false
 	}
-	if b.space {
+	if b.space || b.words {
 		return true
 	}
 	gap := g.X0 - b.last.X1

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"slices"
+	"strings"
 
 	"docent/localindex/document"
 	"docent/localindex/internal/prose"
@@ -22,7 +23,8 @@ func tableAt(rows []row, page int) (int, item) {
 		return 0, item{}
 	}
 	cells, bold := tableCells(rows[:n], columns)
-	header := len(cells) > 1 && (bold || len(columns) > 2)
+	// Headings of columns are bold, or at least no numbers.
+	header := len(cells) > 1 && (bold || len(columns) > 2 && !strings.ContainsAny(strings.Join(cells[0], ""), "0123456789"))
 	b := document.NewTable(cells, header, page)
 	it := newItem(b, rows[:n])
 	it.columns, it.grid = len(columns), columns
