@@ -102,8 +102,10 @@ func flip(file string, at, bit int) error {
 // checkDamaged opens a damaged outbox and returns how many events of the stream are gone.
 func checkDamaged(t *testing.T, dir, what, stream string, n int) (gone int) {
 	t.Helper()
-	if deaths := openInChildren(t, dir, what); deaths > 0 {
-		t.Logf("%s: opening ended the process %d times", what, deaths)
+	if faults() { // some damage to tables ends the process
+		if deaths := openInChildren(t, dir, what); deaths > 0 {
+			t.Logf("%s: opening ended the process %d times", what, deaths)
+		}
 	}
 	o, err := Open(dir, Options{Kiosk: "kiosk-1", MinFree: 1})
 	if err != nil {
