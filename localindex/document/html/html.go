@@ -80,7 +80,7 @@ func read(root *html.Node) (document.Document, error) {
 	if h := find(root, atom.Html); h != nil {
 		language = attr(h, "lang")
 	}
-	c := &cleaner{text: map[*html.Node]int{}, links: map[*html.Node]int{}}
+	c := &cleaner{text: map[*html.Node]int{}, links: map[*html.Node]int{}, dropped: map[*html.Node]bool{}}
 	c.measure(body, false)
 	main := c.main(body)
 	r := &reader{dropped: c.dropped, notes: map[string]*html.Node{}, said: map[string]bool{}}

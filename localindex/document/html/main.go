@@ -28,9 +28,6 @@ type cleaner struct {
 
 // measure counts the letters below a node, in links and not.
 func (c *cleaner) measure(n *html.Node, inLink bool) (text, links int) {
-	if c.dropped == nil {
-		c.dropped = map[*html.Node]bool{}
-	}
 	switch n.Type {
 	case html.TextNode:
 		if inLink {
@@ -134,8 +131,8 @@ func unwanted(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Iframe, atom.Object, atom.Embed, atom.Svg, atom.Canvas,
 		atom.Button, atom.Select, atom.Input, atom.Textarea, atom.Datalist, atom.Audio, atom.Video, atom.Head, atom.Title, atom.Link, atom.Meta,
-		atom.Rt, atom.Rp, atom.Dialog, atom.Menu, atom.Math:
-		return n.DataAtom != atom.Math
+		atom.Rt, atom.Rp, atom.Dialog, atom.Menu:
+		return true
 	case atom.Header, atom.Footer:
 		for p := n.Parent; p != nil; p = p.Parent {
 			switch p.DataAtom {

@@ -3,8 +3,11 @@ package layout
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 
 	"docent/localindex/document"
 )
@@ -77,5 +80,66 @@ func TestRunningHeads(t *testing.T) {
 		if b.Text != want || b.Page != i/2+1 {
 			t.Errorf("block %d: %+v, want %q", i, b, want)
 		}
+	}
+}
+
+// large makes glyphs half as large again.
+func large(glyphs []Glyph) []Glyph {
+	for i := range glyphs {
+		glyphs[i].Size *= 1.5
+	}
+	return glyphs
+}
+
+// TestNumberedHeadings: "Plate 3" above each page is what a reader looks for; the head of a chapter that is on three of
+// many pages is not.
+func TestNumberedHeadings(t *testing.T) {
+	var pages []Page
+	for i := range 20 {
+		n := strconv.Itoa(i + 1)
+		p := Page{Number: i + 1, Width: 400, Height: 600}
+		if i < 3 {
+			p.Glyphs = append(p.Glyphs, line(50, 20, "Chapter 1: Bronzes "+n)...)
+		}
+		p.Glyphs = append(p.Glyphs, large(line(50, 55, "Plate "+n))...)
+		p.Glyphs = append(p.Glyphs, line(50, 300, "What the plate with the number "+n+" shows.")...)
+		pages = append(pages, p)
+	}
+	blocks := Blocks(pages)
+	if len(blocks) != 40 {
+		t.Fatalf("%d blocks, want a heading and a paragraph of each page: %+v", len(blocks), blocks[:min(6, len(blocks))])
+	}
+	for i, b := range blocks {
+		want := document.Block{Kind: document.Heading, Level: 1, Text: "Plate " + strconv.Itoa(i/2+1), Page: i/2 + 1}
+		if i%2 == 1 {
+			want = document.Block{Kind: document.Paragraph, Text: "What the plate with the number " + strconv.Itoa(i/2+1) + " shows.", Page: i/2 + 1}
+		}
+		if diff := cmp.Diff(want, b); diff != "" {
+			t.Errorf("block %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// TestTableAcrossPages: the rest of a table at the top of a page is a part of it, and headings repeated there are not.
+func TestTableAcrossPages(t *testing.T) {
+	first := Page{Number: 1, Width: 400, Height: 600}
+	second := Page{Number: 2, Width: 400, Height: 600}
+	put := func(p *Page, base float32, cells ...string) {
+		for i, c := range cells {
+			p.Glyphs = append(p.Glyphs, line(50+100*float32(i), base, c)...)
+		}
+	}
+	put(&first, 480, "Name", "Hall", "Maker")
+	put(&first, 495, "Ding", "1", "unknown")
+	put(&first, 510, "Vase", "2", "unknown")
+	put(&second, 100, "Name", "Hall", "Maker")
+	put(&second, 115, "Scroll", "3", "Zhang")
+	put(&second, 300, "A paragraph that comes after the table.")
+	want := []document.Block{
+		document.NewTable([][]string{{"Name", "Hall", "Maker"}, {"Ding", "1", "unknown"}, {"Vase", "2", "unknown"}, {"Scroll", "3", "Zhang"}}, true, 1),
+		{Kind: document.Paragraph, Text: "A paragraph that comes after the table.", Page: 2},
+	}
+	if diff := cmp.Diff(want, Blocks([]Page{first, second})); diff != "" {
+		t.Error(diff)
 	}
 }
