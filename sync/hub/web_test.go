@@ -73,7 +73,7 @@ func TestPageShowsAndEscapes(t *testing.T) {
 	for _, want := range []string{
 		`<html lang="en">`, "Docent hub", "museum", "kiosk-1", "Ready", "Question answered", "made.up", "penrose", "0.97",
 		`&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt; 鼎是什么？`, "a, b&amp;c", "&lt;b&gt;", strings.Repeat("好", maxValue-1) + "…",
-		`title="0192f0c1-2345-7abc-8def-0123456789ab">6789ab<`, `<strong>4</strong> <span>events stored`, `<strong>1</strong> <span>kiosks here now`,
+		`title="0192f0c1-2345-7abc-8def-0123456789ab">6789ab<`, `<strong>4</strong> <span>Events stored`, `<strong>1</strong> <span>Kiosks connected`,
 		`data-last="4"`, `data-down="The hub does not answer" role="status">Live<`,
 	} {
 		if !strings.Contains(body, want) {

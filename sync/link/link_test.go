@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"math/rand/v2"
-	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -221,6 +219,20 @@ func TestEventsGoUpAndStatusIsKept(t *testing.T) {
 	})
 }
 
+func TestStatusFollowsTheOutbox(t *testing.T) {
+	h := startHub(t)
+	h.script(func() { h.answer = func([]wire.Event) *wire.Ack { return nil } })
+	k := startKiosk(t, h.url(), func(o *Options) { o.StatusEvery = 50 * time.Millisecond })
+	k.record(t, 3)
+	depth := func() uint64 { return h.statuses[len(h.statuses)-1].OutboxDepth }
+	h.until("three events are said to wait", func() bool { return len(h.statuses) > 1 && depth() == 3 })
+	h.until("they came", func() bool { return len(h.got) == 3 })
+	var stream string
+	h.script(func() { stream = h.got[0].StreamID })
+	h.send(wire.Ack{StreamID: stream, AckedSeq: 3})
+	h.until("none is said to wait", func() bool { return depth() == 0 })
+}
+
 func TestSilentHubGetsEventsAgain(t *testing.T) {
 	h := startHub(t)
 	h.script(func() { h.answer = func([]wire.Event) *wire.Ack { return nil } })
@@ -320,94 +332,6 @@ func TestRefusedKioskKeepsItsEvents(t *testing.T) {
 	h.script(func() { h.refuse = false })
 	h.until("the outbox is empty", func() bool { return k.Depth() == 0 })
 	if st := k.link.State(); !st.Connected || st.LastError != "" {
-		t.Errorf("state %+v", st)
-	}
-}
-
-// proxy passes bytes between kiosk and hub until it is cut.
-type proxy struct {
-	l     net.Listener
-	to    string
-	mu    sync.Mutex
-	conns []net.Conn
-}
-
-func startProxy(t testing.TB, to string) *proxy {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{l: l, to: to}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			near, err := l.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("tcp", to)
-			if err != nil {
-				near.Close()
-				continue
-			}
-			p.mu.Lock()
-			p.conns = append(p.conns, near, far)
-			p.mu.Unlock()
-			wg.Go(func() { io.Copy(near, far); near.Close() })
-			wg.Go(func() { io.Copy(far, near); far.Close() })
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		p.cut()
-		wg.Wait()
-	})
-	return p
-}
-
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		c.Close()
-	}
-	p.conns = nil
-}
-
-func TestCutLinkLosesNothing(t *testing.T) {
-	h := startHub(t)
-	p := startProxy(t, h.broker.Addr().String())
-	k := startKiosk(t, "tcp://"+p.l.Addr().String())
-	seen := func() int {
-		distinct := map[uint64]bool{}
-		for _, e := range h.got {
-			distinct[e.Seq] = true
-		}
-		return len(distinct)
-	}
-	const rounds, each = 8, 40
-	for i := range rounds {
-		k.record(t, each)
-		h.until("some of the round came", func() bool { return seen() > i*each })
-		p.cut() // often right after a PUBLISH
-	}
-	h.until("the outbox is empty", func() bool { return k.Depth() == 0 })
-	h.script(func() {
-		if seen() != rounds*each {
-			t.Errorf("%d distinct events, want %d", seen(), rounds*each)
-		}
-		wills := map[uint64]bool{}
-		for _, st := range h.statuses {
-			if st.State == wire.PresenceLost {
-				wills[st.SessionSeq] = true
-			}
-		}
-		if len(wills) == 0 {
-			t.Error("no will was sent")
-		}
-	})
-	if st := k.link.State(); st.Session < 2 || st.Connects < 2 {
 		t.Errorf("state %+v", st)
 	}
 }

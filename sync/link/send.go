@@ -68,6 +68,7 @@ func (s *session) send(ctx context.Context) error {
 			if progress {
 				silence.Reset(opt.AckTimeout)
 				if d.told > 0 && opt.Outbox.State().Depth == 0 {
+					d.told = 0
 					heartbeat.Reset(min(settle, opt.StatusEvery)) // say soon that nothing waits any more
 				}
 			}
