@@ -22,13 +22,15 @@ import (
 	"docent/vision/camera"
 )
 
-// Camera gives photos and a preview.
+// Camera gives photos, a preview, and how the live picture would do as a photo.
 type Camera interface {
-	State() camera.State
+	Health() camera.Health
 	// Burst returns the sharpest of n frames, which the caller closes.
 	Burst(ctx context.Context, n int) (vision.Photo, error)
 	// Preview returns JPEG frames until ctx is done or the camera fails.
 	Preview(ctx context.Context) (<-chan []byte, error)
+	// Quality returns measurements until ctx is done or the camera fails.
+	Quality(ctx context.Context) (<-chan camera.Quality, error)
 }
 
 // Guide answers questions from a library.
@@ -230,7 +232,7 @@ func (k *Kiosk) cameraState() string {
 	if k.camera == nil {
 		return "none"
 	}
-	return string(k.camera.State())
+	return string(k.camera.Health().State)
 }
 
 // tracker counts streams, which outlive their request's handler, so that the end can wait for them.

@@ -60,6 +60,14 @@ func newMetrics(k *Kiosk) *metrics {
 			}
 			return 0
 		}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "docent_camera_opened_total", Help: "How often the camera was opened, or tried to; 1 for one that never failed.",
+		}, func() float64 {
+			if k.camera == nil {
+				return 0
+			}
+			return float64(k.camera.Health().Opened)
+		}),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

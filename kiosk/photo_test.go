@@ -26,7 +26,32 @@ type lens struct {
 	n     int
 }
 
-func (l *lens) State() camera.State { return l.state }
+func (l *lens) Health() camera.Health {
+	h := camera.Health{State: l.state, Since: time.Unix(1e9, 0), Opened: 3}
+	if l.state == camera.StateAlert {
+		h.Trouble = "no frame came"
+	}
+	return h
+}
+
+func (l *lens) Quality(ctx context.Context) (<-chan camera.Quality, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	seen := make(chan camera.Quality)
+	go func() {
+		defer close(seen)
+		for i := range 4 {
+			q := camera.Quality{Advice: vision.AdviceBlurred, Sharpness: 12.345, Steady: float64(i) / 3, Still: i == 3}
+			select {
+			case seen <- q:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return seen, nil
+}
 
 func (l *lens) Burst(_ context.Context, n int) (vision.Photo, error) {
 	if l.err != nil {
@@ -208,7 +233,40 @@ func TestPhotoFromTheCamera(t *testing.T) {
 	if g.Camera != "alert" {
 		t.Errorf("gallery says the camera is %q", g.Camera)
 	}
+	var ready map[string]any
+	h.get("/readyz").json(t, &ready)
+	if ready["camera"] != "alert" || ready["camera_trouble"] != "no frame came" || ready["camera_opened"] != 3.0 || ready["camera_since"] != "2001-09-09T01:46:40Z" {
+		t.Errorf("readyz says %v", ready)
+	}
+	if m := string(h.get("/metrics").body); !strings.Contains(m, "docent_camera_opened_total 3") || !strings.Contains(m, "docent_camera_ready 0") {
+		t.Error("metrics do not tell of the camera")
+	}
 	h.events.wantTypes(t)
+}
+
+func TestLiveQuality(t *testing.T) {
+	l := &lens{state: camera.StateReady}
+	h := open(t, func(o *Options) { o.Camera = l })
+	r := h.get("/api/v1/preview/quality")
+	if r.header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("type %s", r.header.Get("Content-Type"))
+	}
+	var got []string
+	for line := range strings.SplitSeq(string(r.body), "\n") {
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			got = append(got, data)
+		}
+	}
+	want := []string{
+		`{"advice":"blurred","still":false,"steady":0,"sharpness":12.3}`, `{"advice":"blurred","still":false,"steady":0.33,"sharpness":12.3}`,
+		`{"advice":"blurred","still":false,"steady":0.67,"sharpness":12.3}`, `{"advice":"blurred","still":true,"steady":1,"sharpness":12.3}`,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("events (-want +got)\n%s", d)
+	}
+	l.err = camera.ErrNotReady
+	wantProblem(t, h.get("/api/v1/preview/quality"), 503, codeNoCamera)
+	wantProblem(t, open(t).get("/api/v1/preview/quality"), 503, codeNoCamera)
 }
 
 func TestPhotoShelfIsBounded(t *testing.T) {

@@ -61,24 +61,25 @@ func (k *Kiosk) routes() *fiber.App {
 		sameOrigin,
 	)
 	for path, m := range map[string]methods{
-		"/healthz":             {fiber.MethodGet: k.healthz},
-		"/readyz":              {fiber.MethodGet: k.readyz},
-		"/metrics":             {fiber.MethodGet: k.metrics.handler()},
-		api + "/gallery":       {fiber.MethodGet: k.getGallery},
-		api + "/venue":         {fiber.MethodGet: k.getVenue},
-		api + "/exhibits":      {fiber.MethodGet: k.getExhibits},
-		api + "/exhibits/:id":  {fiber.MethodGet: k.getExhibit},
-		api + "/passages/*":    {fiber.MethodGet: k.getPassage},
-		api + "/pictures/*":    {fiber.MethodGet: k.getPicture},
-		api + "/visit/start":   {fiber.MethodPost: k.startVisit},
-		api + "/visit/end":     {fiber.MethodPost: k.endVisit},
-		api + "/visit/forget":  {fiber.MethodPost: k.forgetVisit},
-		api + "/visit/exhibit": {fiber.MethodPost: k.holdExhibit},
-		api + "/photo":         {fiber.MethodPost: k.postPhoto},
-		api + "/photo/:id":     {fiber.MethodGet: k.getPhoto},
-		api + "/preview":       {fiber.MethodGet: k.getPreview},
-		api + "/ask":           {fiber.MethodPost: k.postAsk},
-		api + "/ws":            {fiber.MethodGet: k.getSocket()},
+		"/healthz":               {fiber.MethodGet: k.healthz},
+		"/readyz":                {fiber.MethodGet: k.readyz},
+		"/metrics":               {fiber.MethodGet: k.metrics.handler()},
+		api + "/gallery":         {fiber.MethodGet: k.getGallery},
+		api + "/venue":           {fiber.MethodGet: k.getVenue},
+		api + "/exhibits":        {fiber.MethodGet: k.getExhibits},
+		api + "/exhibits/:id":    {fiber.MethodGet: k.getExhibit},
+		api + "/passages/*":      {fiber.MethodGet: k.getPassage},
+		api + "/pictures/*":      {fiber.MethodGet: k.getPicture},
+		api + "/visit/start":     {fiber.MethodPost: k.startVisit},
+		api + "/visit/end":       {fiber.MethodPost: k.endVisit},
+		api + "/visit/forget":    {fiber.MethodPost: k.forgetVisit},
+		api + "/visit/exhibit":   {fiber.MethodPost: k.holdExhibit},
+		api + "/photo":           {fiber.MethodPost: k.postPhoto},
+		api + "/photo/:id":       {fiber.MethodGet: k.getPhoto},
+		api + "/preview":         {fiber.MethodGet: k.getPreview},
+		api + "/preview/quality": {fiber.MethodGet: k.getQuality},
+		api + "/ask":             {fiber.MethodPost: k.postAsk},
+		api + "/ws":              {fiber.MethodGet: k.getSocket()},
 	} {
 		register(app, path, m)
 	}
@@ -132,9 +133,14 @@ func (k *Kiosk) readyz(c *fiber.Ctx) error {
 	if !k.ready.Load() {
 		return notReady("stopping")
 	}
-	return c.JSON(fiber.Map{
+	out := fiber.Map{
 		"status": "ready", "release": content.release.Manifest().ID, "camera": k.cameraState(), "visits": k.visits.Len(),
-	})
+	}
+	if k.camera != nil {
+		h := k.camera.Health()
+		out["camera_since"], out["camera_trouble"], out["camera_opened"] = h.Since.UTC(), h.Trouble, h.Opened
+	}
+	return c.JSON(out)
 }
 
 // withContent takes the current content for the time of f.

@@ -56,10 +56,11 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		settings := camera.Settings{
 			Width: c.Camera.Width, Height: c.Camera.Height, FrameRate: c.Camera.FrameRate, Dwell: c.Camera.Dwell,
 		}
-		cam := camera.Start(camera.Options{
-			Open:   func() (camera.Source, error) { return camera.Open(c.Camera.Source, settings) },
-			Logger: log,
-		})
+		opener, err := camera.NewOpener(c.Camera.Source, settings, cameraProgram, log)
+		if err != nil {
+			return nil, err
+		}
+		cam := camera.Start(camera.Options{Open: opener.Open, Logger: log})
 		a.closers = append(a.closers, cam.Close)
 		options.Camera = cam
 	}

@@ -26,6 +26,8 @@ type cli struct {
 	Evaluate evaluateCmd `cmd:"" help:"Measure how good recognition and retrieval are."`
 	Version  versionCmd  `cmd:"" help:"Say which version this is."`
 
+	CameraChild cameraChildCmd `cmd:"" hidden:"" help:"Own a camera; started by docent itself."`
+
 	Verbose bool `help:"Log what is being done, to standard error."`
 }
 

@@ -14,7 +14,6 @@ import (
 type sensor struct {
 	scene func() (grey float64, noise, edges bool)
 	n     float64
-	began time.Time
 }
 
 func (s *sensor) Frozen() time.Duration { return 2 * time.Second }
