@@ -49,6 +49,8 @@ type DenseReport struct {
 	Measured []Measure `json:"measured,omitempty"`
 	// Note says in plain words why the vectors are not what was asked for.
 	Note string `json:"note,omitempty"`
+	// Failure is what the embedding server said in place of vectors.
+	Failure string `json:"failure,omitempty"`
 }
 
 // densePart is the vectors as a part of a release.
@@ -124,6 +126,7 @@ func (d densePart) source(ctx context.Context, g *gallery.Gallery, r *DenseRepor
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		r.Failure = err.Error()
 		r.Note = fmt.Sprintf("the embedding server did not make all vectors, so that they are made from the texts; build again to go on: %v", err)
 	}
 	model, err := dense.Train(ctx, texts)

@@ -18,9 +18,10 @@ import (
 )
 
 type galleryCmd struct {
-	New   galleryNewCmd   `cmd:"" help:"Write the sample gallery into a new folder, to look at or to start from."`
-	Check galleryCheckCmd `cmd:"" help:"Explain every mistake in a gallery's folder, by file and line."`
-	Build galleryBuildCmd `cmd:"" help:"Pack a gallery's folder into a release that a kiosk can open."`
+	New    galleryNewCmd    `cmd:"" help:"Write the sample gallery into a new folder, to look at or to start from."`
+	Check  galleryCheckCmd  `cmd:"" help:"Explain every mistake in a gallery's folder, by file and line."`
+	Build  galleryBuildCmd  `cmd:"" help:"Pack a gallery's folder into a release that a kiosk can open."`
+	Status galleryStatusCmd `cmd:"" help:"Say how far each document of a gallery came, and why it went no further."`
 }
 
 type galleryNewCmd struct {
@@ -39,16 +40,13 @@ type galleryCheckCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"Folder with gallery.yaml, or with catalogue.csv and pictures."`
 }
 
-func (c galleryCheckCmd) Run(ctx context.Context, t *terminal) error {
-	g, problems, err := ingest.Read(ctx, c.Dir)
+func (c galleryCheckCmd) Run(ctx context.Context, t *terminal) (err error) {
+	builder := newContentBuilder(ctx, t.log)
+	defer func() { err = builder.close(err) }()
+	g, problems, err := localindex.Check(ctx, c.Dir, builder.options)
 	if err != nil {
 		return err
 	}
-	pictures, err := ingest.CheckPictures(ctx, c.Dir, g)
-	if err != nil {
-		return err
-	}
-	problems = ingest.Sort(append(problems, pictures...))
 	printProblems(t.out, problems)
 	if n := ingest.Errors(problems); n > 0 {
 		return fmt.Errorf("%s: %s to mend", c.Dir, count(n, "mistake"))
@@ -104,12 +102,13 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 }
 
 // buildRelease packs the folder dir into out, with everything a kiosk needs.
-func buildRelease(ctx context.Context, t *terminal, dir, out string, number int) (release.Manifest, []ingest.Problem, error) {
-	return localindex.Build(ctx, dir, out, localindex.Options{
-		Number:   number,
-		Embedder: newEmbedder,
-		Parts:    []release.Part{vision.IndexPart{Options: vision.Options{Logger: t.log}}},
-	})
+func buildRelease(ctx context.Context, t *terminal, dir, out string, number int) (_ release.Manifest, _ []ingest.Problem, err error) {
+	builder := newContentBuilder(ctx, t.log)
+	defer func() { err = builder.close(err) }()
+	o := builder.options
+	o.Number = number
+	o.Parts = []release.Part{vision.IndexPart{Options: vision.Options{Logger: t.log}}}
+	return localindex.Build(ctx, dir, out, o)
 }
 
 // lastRelease is the highest number of a release in dir, 0 where there is none.

@@ -88,6 +88,24 @@ func TestChinese(t *testing.T) {
 	}
 }
 
+func TestLikeness(t *testing.T) {
+	for _, tt := range []struct {
+		a, b        string
+		least, most float64
+	}{
+		{"blue vase", "blue vase", 0.999, 1.001},
+		{"blue vases", "a blue vase", 0.4, 0.95},
+		{"blue vase", "old clock", 0, 0.05},
+		{"青花瓷器", "青花瓷瓶", 0.4, 0.9},
+		{"", "vase", 0, 0},
+	} {
+		got, err := Likeness{}.Similar(t.Context(), tt.a, tt.b)
+		if err != nil || got < tt.least || got > tt.most {
+			t.Errorf("%q and %q are %.2f alike, %v; want %.2f to %.2f", tt.a, tt.b, got, err, tt.least, tt.most)
+		}
+	}
+}
+
 func TestTrainIsRepeatable(t *testing.T) {
 	a, b := train(t, twoSubjects()), train(t, twoSubjects())
 	if !bytes.Equal(a.Encode(), b.Encode()) {

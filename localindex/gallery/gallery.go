@@ -45,6 +45,16 @@ type Gallery struct {
 	Recognition map[string]string `json:"recognition,omitempty"`
 	// Search holds an author's overrides for searching the texts.
 	Search Search `json:"search,omitzero"`
+	// Documents holds an author's overrides for dividing documents that do not say it themselves.
+	Documents Division `json:"documents,omitzero"`
+}
+
+// Division says how documents are divided into sections and passages. Empty and 0 leave it to what a document's looks
+// recommend.
+type Division struct {
+	Chunkers []string `json:"chunkers,omitempty"` // structure, model, semantic, recursive
+	Section  int      `json:"section,omitempty"`  // most characters of a section
+	Passage  int      `json:"passage,omitempty"`  // most characters of a Chinese passage; 7/4 of it in English
 }
 
 // Search says how the texts are searched. A number that is 0 means the usual value.
@@ -172,6 +182,7 @@ type Passage struct {
 	ID      string `json:"id"` // section id plus "#" and a number
 	Section string `json:"section"`
 	Text    string `json:"text"`
+	Page    int    `json:"page,omitempty"` // 1-based, where it is another than the section's
 }
 
 // Venue holds the facts of the house that must never be guessed.

@@ -1,8 +1,12 @@
 package ingest
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"slices"
@@ -18,14 +22,17 @@ type documentFront struct {
 	Hall     string         `json:"hall"`
 	Exhibit  string         `json:"exhibit"`
 	Language string         `json:"language"`
+	Level    gallery.Level  `json:"level"`
+	// Chunk says how the document is divided, where its author knows better than its looks.
+	Chunk gallery.Division `json:"chunk"`
 }
 
 var domains = []string{
 	string(gallery.DomainExhibit), string(gallery.DomainVenue), string(gallery.DomainEvent), string(gallery.DomainService),
 }
 
-// readDocuments reads documents/*.md: texts that are not about one exhibit, or that are too long to stand with it.
-func readDocuments(ctx context.Context, root *os.Root, g *gallery.Gallery, rep *report) ([]gallery.Section, error) {
+// readDocuments reads documents/: texts that are not about one exhibit, or that are too long to stand with it.
+func (c *Content) readDocuments(ctx context.Context, root *os.Root, reader DocumentReader, rep *report) ([]gallery.Section, error) {
 	names, err := readDir(root, documentsFolder, rep)
 	if err != nil {
 		return nil, err
@@ -36,34 +43,110 @@ func readDocuments(ctx context.Context, root *os.Root, g *gallery.Gallery, rep *
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		file := path.Join(documentsFolder, name)
-		stem, ok := strings.CutSuffix(name, ".md")
-		if !ok {
-			rep.warnf(file, 0, "only Markdown (.md) is read from %s; this file is left out", documentsFolder)
-			continue
+		read, id, err := c.readDocument(ctx, root, name, reader, rep)
+		if err != nil {
+			return nil, err
 		}
-		data, ok := readText(root, file, rep)
-		if !ok {
-			continue
-		}
-		id, language, _ := strings.Cut(stem, ".")
-		if !slug.MatchString(id) {
-			rep.errorf(file, 0, "the name of the file is the document's id: %q must be lower case letters, digits and dashes", id)
-			continue
-		}
-		read := parseDocument(file, id, language, data, g, rep)
 		if len(read) == 0 {
 			continue
 		}
 		key := id + "/" + read[0].Language
 		if other := used[key]; other != "" {
-			rep.errorf(file, 0, "this document is also %s", other)
+			rep.errorf(path.Join(documentsFolder, name), 0, "this document is also %s", other)
 			continue
 		}
-		used[key] = file
+		used[key] = path.Join(documentsFolder, name)
 		sections = append(sections, read...)
 	}
 	return sections, nil
+}
+
+// readDocument reads one file of documents/. Markdown that begins with its facts is ours; everything else is taken as it
+// is.
+func (c *Content) readDocument(ctx context.Context, root *os.Root, name string, reader DocumentReader, rep *report) (_ []gallery.Section, id string, err error) {
+	file := path.Join(documentsFolder, name)
+	if main, ok := strings.CutSuffix(name, sidecar); ok {
+		if !exists(root, path.Join(documentsFolder, main)) {
+			rep.warnf(file, 0, "there is no document %s that these facts are about", main)
+		}
+		return nil, "", nil
+	}
+	stem, markdown := strings.CutSuffix(name, ".md")
+	if markdown {
+		if ours, err := beginsWithFacts(root, file); err == nil && (ours || reader == nil) {
+			data, ok := readText(root, file, rep)
+			if !ok {
+				return nil, "", nil
+			}
+			id, language, _ := strings.Cut(stem, ".")
+			if !slug.MatchString(id) {
+				rep.errorf(file, 0, "the name of the file is the document's id: %q must be lower case letters, digits and dashes", id)
+				return nil, "", nil
+			}
+			return parseDocument(file, id, language, data, c.Gallery, rep), id, nil
+		}
+	}
+	if reader == nil {
+		rep.warnf(file, 0, "only Markdown (.md) is read from %s; this file is left out", documentsFolder)
+		return nil, "", nil
+	}
+	data, ok := readRaw(root, file, rep)
+	if !ok {
+		return nil, "", nil
+	}
+	d := newDocumentFile(name, c.Gallery)
+	sections, err := c.readOther(ctx, root, d, data, reader, rep)
+	return sections, d.id, err
+}
+
+// beginsWithFacts reports whether a file begins with front matter.
+func beginsWithFacts(root *os.Root, file string) (bool, error) {
+	f, err := openPlain(root, file)
+	if err != nil {
+		return true, nil // to be told by whoever reads it
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return true, nil
+	}
+	line, _, _ := bytes.Cut(bytes.TrimPrefix(head[:n], utf8BOM), []byte("\n"))
+	return string(bytes.TrimRight(line, " \t\r")) == "---", nil
+}
+
+// checkFront looks at what the facts of a document say.
+func (y *yamlFile) checkFront(in documentFront, g *gallery.Gallery) {
+	if in.Language != "" && !slices.Contains(g.Languages, in.Language) {
+		y.errorf([]any{"language"}, "language: %q is not one of the gallery's (%s)", in.Language, strings.Join(g.Languages, ", "))
+	}
+	if in.Exhibit != "" && !slices.ContainsFunc(g.Exhibits, func(e gallery.Exhibit) bool { return e.ID == in.Exhibit }) {
+		y.errorf([]any{"exhibit"}, "exhibit: there is no exhibit %q", in.Exhibit)
+	}
+	if in.Domain != "" && !slices.Contains(domains, string(in.Domain)) {
+		y.errorf([]any{"domain"}, "domain: %q is none of %s%s", in.Domain, strings.Join(domains, ", "),
+			strings.TrimPrefix(suggestion(string(in.Domain), domains), "; known are "+strings.Join(domains, ", ")))
+	}
+	if levels := []gallery.Level{"", gallery.LevelChild, gallery.LevelGeneral, gallery.LevelExpert}; !slices.Contains(levels, in.Level) {
+		y.errorf([]any{"level"}, "level: %q is none of child, general, expert", in.Level)
+	}
+	y.checkChunk([]any{"chunk"}, "chunk", in.Chunk)
+}
+
+// settle fills in what follows from the rest. y may be nil.
+func (in *documentFront) settle(y *yamlFile, g *gallery.Gallery) {
+	if i := slices.IndexFunc(g.Exhibits, func(e gallery.Exhibit) bool { return e.ID == in.Exhibit }); in.Exhibit != "" && i >= 0 && in.Hall == "" {
+		in.Hall = g.Exhibits[i].Hall
+	}
+	if in.Hall != "" && y != nil {
+		y.checkHall([]any{"hall"}, "hall", in.Hall, g)
+	}
+	if in.Domain == "" {
+		in.Domain = gallery.DomainVenue
+		if in.Exhibit != "" || in.Hall != "" {
+			in.Domain = gallery.DomainExhibit
+		}
+	}
 }
 
 // parseDocument reads one document; language is that of the file's name, if it has one.
@@ -88,30 +171,8 @@ func parseDocument(file, id, language string, data []byte, g *gallery.Gallery, r
 	if in.Language == "" {
 		in.Language = g.Languages[0]
 	}
-	if !slices.Contains(g.Languages, in.Language) {
-		y.errorf([]any{"language"}, "language: %q is not one of the gallery's (%s)", in.Language, strings.Join(g.Languages, ", "))
-	}
-	if in.Exhibit != "" {
-		i := slices.IndexFunc(g.Exhibits, func(e gallery.Exhibit) bool { return e.ID == in.Exhibit })
-		if i < 0 {
-			y.errorf([]any{"exhibit"}, "exhibit: there is no exhibit %q", in.Exhibit)
-		} else if in.Hall == "" {
-			in.Hall = g.Exhibits[i].Hall
-		}
-	}
-	if in.Hall != "" {
-		y.checkHall([]any{"hall"}, "hall", in.Hall, g)
-	}
-	if in.Domain == "" {
-		in.Domain = gallery.DomainVenue
-		if in.Exhibit != "" || in.Hall != "" {
-			in.Domain = gallery.DomainExhibit
-		}
-	}
-	if !slices.Contains(domains, string(in.Domain)) {
-		y.errorf([]any{"domain"}, "domain: %q is none of %s%s", in.Domain, strings.Join(domains, ", "),
-			strings.TrimPrefix(suggestion(string(in.Domain), domains), "; known are "+strings.Join(domains, ", ")))
-	}
+	y.checkFront(in, g)
+	in.settle(y, g)
 
 	blocks := parseMarkdown(file, before, body, in.Title, nil, rep)
 	if len(blocks) == 0 {
@@ -125,7 +186,7 @@ func parseDocument(file, id, language string, data []byte, g *gallery.Gallery, r
 		}
 		sections = append(sections, gallery.Section{
 			ID: fmt.Sprintf("%s/%s/%s/%d", documentsFolder, id, in.Language, i+1), Exhibit: in.Exhibit, Hall: in.Hall,
-			Domain: in.Domain, Language: in.Language, Level: b.level, Heading: b.heading, Path: path, Text: b.text,
+			Domain: in.Domain, Language: in.Language, Level: cmp.Or(b.level, in.Level), Heading: b.heading, Path: path, Text: b.text,
 			Document: file,
 		})
 	}

@@ -29,6 +29,7 @@ type galleryYAML struct {
 	Recognition map[string]string   `json:"recognition"`
 	Venue       gallery.Venue       `json:"venue"`
 	Search      searchYAML          `json:"search"`
+	Documents   gallery.Division    `json:"documents"`
 }
 
 // ids of exhibits that would collide with those of the sections about the house.
@@ -61,7 +62,7 @@ func parseGallery(file string, data []byte, rep *report) *gallery.Gallery {
 	in.Languages = y.languages
 	g := &gallery.Gallery{
 		ID: in.ID, Name: in.Name, Languages: in.Languages, TimeZone: in.TimeZone, Halls: in.Halls, Kiosks: in.Kiosks,
-		Venue: in.Venue, Attract: in.Attract, Recognition: in.Recognition, Search: in.Search.search(),
+		Venue: in.Venue, Attract: in.Attract, Recognition: in.Recognition, Search: in.Search.search(), Documents: in.Documents,
 	}
 	y.checkGallery(g)
 	return g
@@ -124,6 +125,7 @@ func (y *yamlFile) checkGallery(g *gallery.Gallery) {
 		}
 	}
 	y.checkSearch(g.Search)
+	y.checkChunk([]any{"documents"}, "documents", g.Documents)
 	y.checkVenue(g)
 }
 

@@ -17,30 +17,61 @@ import (
 // ErrNotGallery is returned for a folder that holds neither gallery.yaml nor catalogue.csv.
 var ErrNotGallery = errors.New("there is neither " + GalleryFile + " nor " + CatalogueFile)
 
-// Read reads an authoring folder. Everything that is wrong with it is a problem, sorted by file and line; what can be
-// read is in the gallery all the same. The error is for a folder that cannot be read at all. Nothing outside of the
-// folder is looked at, whatever a path or a symbolic link in it says.
+// Content is what was read of an authoring folder.
+type Content struct {
+	Gallery  *gallery.Gallery
+	Problems []Problem // sorted by file and line
+	passages map[string][]gallery.Passage
+}
+
+// Passages are the passages of all sections, in the order of the sections. Documents are divided as their authors or their
+// looks ask for, everything else by [Passages].
+func (c *Content) Passages() []gallery.Passage {
+	var all []gallery.Passage
+	for _, s := range c.Gallery.Sections {
+		if divided, ok := c.passages[s.ID]; ok {
+			all = append(all, divided...)
+		} else {
+			all = append(all, Passages(s)...)
+		}
+	}
+	return all
+}
+
+// Read reads an authoring folder, its documents in Markdown only; see [ReadWith].
 func Read(ctx context.Context, dir string) (*gallery.Gallery, []Problem, error) {
+	c, err := ReadWith(ctx, dir, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.Gallery, c.Problems, nil
+}
+
+// ReadWith reads an authoring folder. Everything that is wrong with it is a problem; what can be read is in the gallery all
+// the same. The error is for a folder that cannot be read at all. Nothing outside of the folder is looked at, whatever a
+// path or a symbolic link in it says. Documents of other formats than our Markdown are read by documents, which may be nil.
+func ReadWith(ctx context.Context, dir string, documents DocumentReader) (*Content, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read gallery %s: %w", dir, err)
+		return nil, fmt.Errorf("read gallery %s: %w", dir, err)
 	}
 	defer root.Close()
 
 	rep := &report{}
-	var g *gallery.Gallery
+	c := &Content{passages: map[string][]gallery.Passage{}}
 	switch {
 	case exists(root, GalleryFile):
-		g, err = readFolder(ctx, root, rep)
+		err = c.readFolder(ctx, root, documents, rep)
 	case exists(root, CatalogueFile):
-		g, err = readCatalogueFolder(ctx, root, filepath.Base(absolute(dir)), rep)
+		c.Gallery, err = readCatalogueFolder(ctx, root, filepath.Base(absolute(dir)), rep)
 	default:
 		err = ErrNotGallery
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("read gallery %s: %w", dir, err)
+		return nil, fmt.Errorf("read gallery %s: %w", dir, err)
 	}
-	return g, rep.sorted(), nil
+	c.Problems = rep.sorted()
+	return c, nil
 }
 
 func absolute(dir string) string {
@@ -56,15 +87,17 @@ func exists(root *os.Root, name string) bool {
 }
 
 // readFolder reads a folder with gallery.yaml.
-func readFolder(ctx context.Context, root *os.Root, rep *report) (*gallery.Gallery, error) {
+func (c *Content) readFolder(ctx context.Context, root *os.Root, reader DocumentReader, rep *report) error {
 	g := readGalleryFile(root, rep)
 	if g == nil {
-		return &gallery.Gallery{}, nil
+		c.Gallery = &gallery.Gallery{}
+		return nil
 	}
+	c.Gallery = g
 	g.Search.Synonyms = readSynonyms(root, rep)
 	files, err := readExhibits(ctx, root, g, rep)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, x := range files {
 		x.checkPictures(root)
@@ -76,7 +109,7 @@ func readFolder(ctx context.Context, root *os.Root, rep *report) (*gallery.Galle
 	}
 	if exists(root, CatalogueFile) {
 		if err := readCatalogueInto(ctx, root, g, rep); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(g.Exhibits) == 0 {
@@ -88,14 +121,14 @@ func readFolder(ctx context.Context, root *os.Root, rep *report) (*gallery.Galle
 		g.Sections = append(g.Sections, x.sections...)
 		g.Sections = append(g.Sections, exhibitFacts(g, x.exhibit, x.documents(g))...)
 	}
-	documents, err := readDocuments(ctx, root, g, rep)
+	documents, err := c.readDocuments(ctx, root, reader, rep)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g.Sections = append(g.Sections, documents...)
 	g.Sections = append(g.Sections, houseFacts(g, GalleryFile)...)
 	warnWording(g, GalleryFile, rep)
-	return g, nil
+	return nil
 }
 
 // checkTogether compares exhibits with each other and with the gallery's languages.

@@ -1,0 +1,339 @@
+// Package pipeline takes documents through the steps on their way into a release: received, parsed, chunked, embedded,
+// indexed. It keeps for each how far it came, how long that took and why it went no further, and does again only what
+// changed.
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/localindex/chunk"
+	"docent/localindex/document"
+)
+
+// version is of how documents are read and divided; another one does everything again.
+const version = 1
+
+// chunksFolder holds the sections of documents by their key.
+const chunksFolder = "chunks"
+
+// Options of a pipeline.
+type Options struct {
+	Dir     string // where states and sections are kept; empty keeps nothing
+	Parsers document.Parsers
+	// Similarity lets the semantic chunker run; nil leaves it out.
+	Similarity chunk.Similarity
+	// Rewriter lets the model chunker run where a document asks for it; nil leaves it out.
+	Rewriter chunk.Rewriter
+	Now      func() time.Time // nil means the system's clock
+}
+
+// Pipeline reads documents, one at a time. It is for one goroutine.
+type Pipeline struct {
+	options Options
+	docs    map[string]*Document // by file
+	seen    map[string]bool
+}
+
+// New opens a pipeline with the states of its last run. States that cannot be read are begun anew.
+func New(o Options) (*Pipeline, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p := &Pipeline{options: o, docs: map[string]*Document{}, seen: map[string]bool{}}
+	if o.Dir == "" {
+		return p, nil
+	}
+	if err := os.MkdirAll(filepath.Join(o.Dir, chunksFolder), 0o755); err != nil {
+		return nil, fmt.Errorf("open pipeline of documents: %w", err)
+	}
+	docs, err := Load(o.Dir)
+	if err != nil {
+		docs = nil // a file of a later version, or damaged: it holds nothing that cannot be found out again
+	}
+	for _, d := range docs {
+		p.docs[d.File] = &d
+	}
+	return p, nil
+}
+
+// Wish is how an author wants a document divided; zero values leave it to what is recommended.
+type Wish struct {
+	Chunkers []chunk.Kind `json:"chunkers,omitempty"`
+	Sizes    chunk.Sizes  `json:"sizes,omitzero"`
+	Language string       `json:"language,omitempty"`
+}
+
+// Output is a document that was read and divided.
+type Output struct {
+	Title    string          `json:"title,omitempty"`
+	Language string          `json:"language,omitempty"`
+	Format   string          `json:"format"`
+	Pages    int             `json:"pages,omitempty"`
+	Chunkers []chunk.Kind    `json:"chunkers"`
+	Reason   string          `json:"reason"`
+	Notes    []string        `json:"notes,omitempty"`
+	Sections []chunk.Section `json:"sections"`
+}
+
+// Read takes a document as far as chunked. A document that did not change since it was last divided, in the same way, is
+// not read again. The error says in plain words what is wrong with the document; its state keeps it, too.
+func (p *Pipeline) Read(ctx context.Context, file string, data []byte, w Wish) (Output, error) {
+	p.seen[file] = true
+	d := p.docs[file]
+	sum := sha256.Sum256(data)
+	hash := hex.EncodeToString(sum[:])
+	if d == nil || d.SHA256 != hash {
+		var before []Line
+		if d != nil {
+			before = d.Log
+		}
+		d = &Document{File: file, SHA256: hash, Size: len(data), Log: before}
+		p.docs[file] = d
+		d.did(Received, p.options.Now(), 0)
+	}
+	key, err := p.key(hash, w)
+	if err != nil {
+		return Output{}, err
+	}
+	if d.Key == key && d.Failed == nil {
+		if out, ok := p.kept(key); ok {
+			return out, nil
+		}
+	}
+	d.Key = key
+	out, err := p.divide(ctx, d, data, w)
+	if err != nil {
+		return Output{}, err
+	}
+	return out, p.keep(key, out)
+}
+
+// key names what a document's sections depend on.
+func (p *Pipeline) key(hash string, w Wish) (string, error) {
+	var formats []string
+	for f := range p.options.Parsers {
+		formats = append(formats, string(f))
+	}
+	slices.Sort(formats)
+	data, err := json.Marshal(struct {
+		Version  int
+		Hash     string
+		Wish     Wish
+		Formats  []string
+		Semantic bool
+		Model    bool
+	}{version, hash, w, formats, p.options.Similarity != nil, p.options.Rewriter != nil})
+	if err != nil {
+		return "", fmt.Errorf("name document: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// divide parses and chunks a document, and notes how that went.
+func (p *Pipeline) divide(ctx context.Context, d *Document, data []byte, w Wish) (Output, error) {
+	began := p.options.Now()
+	parsed, err := document.Parse(ctx, d.File, data, document.Options{Parsers: p.options.Parsers, Language: w.Language})
+	if ctx.Err() != nil {
+		return Output{}, ctx.Err()
+	}
+	if err != nil {
+		d.fail(Parsed, p.options.Now(), reason(err))
+		return Output{}, err
+	}
+	d.did(Parsed, p.options.Now(), p.options.Now().Sub(began))
+	d.Format, d.Pages, d.Notes = string(parsed.Format), parsed.Pages, parsed.Notes
+	if len(parsed.NeedsOCR) > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%d of %d pages are pictures of text that were not recognised: %s", len(parsed.NeedsOCR), parsed.Pages, ranges(parsed.NeedsOCR)))
+	}
+	for _, n := range d.Notes {
+		d.log(p.options.Now(), "%s", n)
+	}
+
+	began = p.options.Now()
+	proposal := p.plan(parsed, w)
+	chunks, err := chunk.New(chunk.Options{
+		Chunkers: proposal.Chunkers, Sizes: proposal.Sizes, Similarity: p.options.Similarity, Rewriter: p.options.Rewriter,
+	})
+	var divided chunk.Result
+	if err == nil {
+		divided, err = chunks.Chunk(ctx, parsed)
+	}
+	if ctx.Err() != nil {
+		return Output{}, ctx.Err()
+	}
+	if err != nil {
+		d.fail(Chunked, p.options.Now(), reason(err))
+		return Output{}, err
+	}
+	d.Notes = append(d.Notes, divided.Notes...)
+	d.Sections, d.Passages, d.Reason, d.Chunkers = len(divided.Sections), 0, proposal.Reason, nil
+	for _, s := range divided.Sections {
+		d.Passages += len(s.Passages)
+	}
+	for _, c := range proposal.Chunkers {
+		d.Chunkers = append(d.Chunkers, string(c))
+	}
+	d.did(Chunked, p.options.Now(), p.options.Now().Sub(began))
+	return Output{
+		Title: parsed.Title, Language: parsed.Language, Format: string(parsed.Format), Pages: parsed.Pages, Chunkers: proposal.Chunkers,
+		Reason: proposal.Reason, Notes: d.Notes, Sections: divided.Sections,
+	}, nil
+}
+
+// plan is what is recommended, overruled by the author, without what there is not.
+func (p *Pipeline) plan(d document.Document, w Wish) chunk.Proposal {
+	plan := chunk.Recommend(d)
+	// A model is never asked by recommendation alone: it costs, and it may be elsewhere.
+	plan.Chunkers = slices.DeleteFunc(plan.Chunkers, func(k chunk.Kind) bool {
+		return k == chunk.Model || k == chunk.Semantic && p.options.Similarity == nil
+	})
+	if len(w.Chunkers) > 0 {
+		plan.Chunkers, plan.Reason = w.Chunkers, "as its author wants it"
+	}
+	if w.Sizes.Section > 0 {
+		plan.Sizes.Section = w.Sizes.Section
+	}
+	if w.Sizes.Passage > 0 {
+		plan.Sizes.Passage = w.Sizes.Passage
+	}
+	return plan
+}
+
+// reason is an error without the name of the file, which stands beside it.
+func reason(err error) string {
+	var e *document.Error
+	if errors.As(err, &e) {
+		without := *e
+		without.Name = ""
+		return strings.TrimPrefix(without.Error(), "read: ")
+	}
+	return err.Error()
+}
+
+// ranges writes ascending numbers as 1–3, 7.
+func ranges(numbers []int) string {
+	var b strings.Builder
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%d", numbers[i])
+		if j > i {
+			fmt.Fprintf(&b, "–%d", numbers[j])
+		}
+		i = j + 1
+	}
+	return b.String()
+}
+
+// kept reads sections that were made before.
+func (p *Pipeline) kept(key string) (Output, bool) {
+	if p.options.Dir == "" {
+		return Output{}, false
+	}
+	data, err := os.ReadFile(filepath.Join(p.options.Dir, chunksFolder, key+".json"))
+	if err != nil {
+		return Output{}, false
+	}
+	var out Output
+	if err := json.Unmarshal(data, &out); err != nil || len(out.Sections) == 0 {
+		return Output{}, false
+	}
+	return out, true
+}
+
+func (p *Pipeline) keep(key string, out Output) error {
+	if p.options.Dir == "" {
+		return nil
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("keep sections: %w", err)
+	}
+	if err := writeWhole(filepath.Join(p.options.Dir, chunksFolder, key+".json"), data); err != nil {
+		return fmt.Errorf("keep sections: %w", err)
+	}
+	return nil
+}
+
+// Finish notes a later step of all documents that came so far as the one before it. An empty reason means that it was done.
+func (p *Pipeline) Finish(step Step, took time.Duration, reason string) {
+	order := Steps()
+	before := order[max(0, slices.Index(order, step)-1)]
+	for _, d := range p.docs {
+		if d.Failed != nil && d.Failed.Step != step || !p.seen[d.File] ||
+			!slices.ContainsFunc(d.Done, func(o Done) bool { return o.Step == before }) {
+			continue
+		}
+		if reason != "" {
+			d.fail(step, p.options.Now(), reason)
+		} else if !slices.ContainsFunc(d.Done, func(o Done) bool { return o.Step == step }) || d.Failed != nil {
+			d.did(step, p.options.Now(), took)
+		}
+	}
+}
+
+// Fail notes why a document goes no further, for a reason that lies outside of it.
+func (p *Pipeline) Fail(file string, step Step, reason string) {
+	if d := p.docs[file]; d != nil {
+		d.fail(step, p.options.Now(), reason)
+	}
+}
+
+// Documents are the states of the documents of this run, sorted by file.
+func (p *Pipeline) Documents() []Document {
+	docs := make([]Document, 0, len(p.docs))
+	for _, d := range p.docs {
+		if p.seen[d.File] {
+			docs = append(docs, *d)
+		}
+	}
+	slices.SortFunc(docs, func(a, b Document) int { return strings.Compare(a.File, b.File) })
+	return docs
+}
+
+// Save keeps the states, and forgets documents that are there no more with their sections.
+func (p *Pipeline) Save() error {
+	if p.options.Dir == "" {
+		return nil
+	}
+	docs := p.Documents()
+	data, err := json.MarshalIndent(docs, "", " ")
+	if err != nil {
+		return fmt.Errorf("save state of documents: %w", err)
+	}
+	if err := writeWhole(filepath.Join(p.options.Dir, stateFile), append(data, '\n')); err != nil {
+		return fmt.Errorf("save state of documents: %w", err)
+	}
+	used := map[string]bool{}
+	for _, d := range docs {
+		used[d.Key+".json"] = true
+	}
+	entries, err := os.ReadDir(filepath.Join(p.options.Dir, chunksFolder))
+	if err != nil {
+		return fmt.Errorf("clear sections of old documents: %w", err)
+	}
+	for _, e := range entries {
+		if !used[e.Name()] && strings.HasSuffix(e.Name(), ".json") {
+			if err := os.Remove(filepath.Join(p.options.Dir, chunksFolder, e.Name())); err != nil {
+				return fmt.Errorf("clear sections of old documents: %w", err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Step is one step on a document's way into a release.
+type Step string
+
+// The steps, in their order.
+const (
+	Received Step = "received"
+	Parsed   Step = "parsed"
+	Chunked  Step = "chunked"
+	Embedded Step = "embedded"
+	Indexed  Step = "indexed"
+)
+
+// Steps are all of them.
+func Steps() []Step { return []Step{Received, Parsed, Chunked, Embedded, Indexed} }
+
+// Document is how far one document has come.
+type Document struct {
+	File   string `json:"file"` // slash-separated, below the authoring folder
+	SHA256 string `json:"sha256"`
+	Size   int    `json:"size"`
+	Format string `json:"format,omitempty"`
+	// Key names what the sections were made from: the content and everything that says how it is divided.
+	Key string `json:"key,omitempty"`
+	// Done are the steps that were done, in their order.
+	Done []Done `json:"done"`
+	// Failed is the step that could not be done, nil where none failed.
+	Failed   *Failure `json:"failed,omitempty"`
+	Pages    int      `json:"pages,omitempty"`
+	Sections int      `json:"sections,omitempty"`
+	Passages int      `json:"passages,omitempty"`
+	// Chunkers say how it was divided, and Reason why.
+	Chunkers []string `json:"chunkers,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+	Notes    []string `json:"notes,omitempty"` // in plain words: what was left out
+	Log      []Line   `json:"log,omitempty"`   // the last things that happened, oldest first
+}
+
+// Done is one step that was done.
+type Done struct {
+	Step Step      `json:"step"`
+	At   time.Time `json:"at"`
+	MS   float64   `json:"ms,omitempty"` // how long it took
+}
+
+// Failure is a step that could not be done.
+type Failure struct {
+	Step   Step      `json:"step"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
+}
+
+// Line is one line of a log.
+type Line struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// maxLog is how many lines are kept of a document.
+const maxLog = 30
+
+// State is the last step that was done, or failed, as a person reads it.
+func (d Document) State() string {
+	if d.Failed != nil {
+		return fmt.Sprintf("failed at %s because %s", d.Failed.Step, d.Failed.Reason)
+	}
+	if len(d.Done) == 0 {
+		return string(Received)
+	}
+	return string(d.Done[len(d.Done)-1].Step)
+}
+
+// log adds a line.
+func (d *Document) log(at time.Time, format string, args ...any) {
+	d.Log = append(d.Log, Line{at, fmt.Sprintf(format, args...)})
+	d.Log = d.Log[max(0, len(d.Log)-maxLog):]
+}
+
+// did notes a step that was done, and forgets those behind it.
+func (d *Document) did(step Step, at time.Time, took time.Duration) {
+	order := Steps()
+	d.Done = slices.DeleteFunc(d.Done, func(o Done) bool { return slices.Index(order, o.Step) >= slices.Index(order, step) })
+	d.Done = append(d.Done, Done{step, at, float64(took) / float64(time.Millisecond)})
+	d.Failed = nil
+	d.log(at, "%s", step)
+}
+
+// fail notes a step that could not be done.
+func (d *Document) fail(step Step, at time.Time, reason string) {
+	order := Steps()
+	d.Done = slices.DeleteFunc(d.Done, func(o Done) bool { return slices.Index(order, o.Step) >= slices.Index(order, step) })
+	d.Failed = &Failure{step, at, reason}
+	d.log(at, "failed at %s: %s", step, reason)
+}
+
+// stateFile holds the state of all documents.
+const stateFile = "documents.json"
+
+// maxState bounds what is read of it.
+const maxState = 64 << 20
+
+// Load reads the states in a folder, sorted by file. A folder without any has none.
+func Load(dir string) ([]Document, error) {
+	f, err := os.Open(filepath.Join(dir, stateFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read state of documents: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxState+1))
+	if err != nil || len(data) > maxState {
+		return nil, fmt.Errorf("read state of documents: %d bytes: %w", len(data), err)
+	}
+	return decodeStates(data)
+}
+
+func decodeStates(data []byte) ([]Document, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var docs []Document
+	if err := dec.Decode(&docs); err != nil {
+		return nil, fmt.Errorf("read state of documents: %w", err)
+	}
+	slices.SortFunc(docs, func(a, b Document) int { return strings.Compare(a.File, b.File) })
+	return docs, nil
+}
+
+// writeWhole writes a file through a temporary one in the same folder, and makes both durable.
+func writeWhole(path string, data []byte) (err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
