@@ -181,7 +181,10 @@ func (c *content) find(ctx *fiber.Ctx, q, lang string) ([]gallery.Exhibit, error
 			named = append(named, e)
 		}
 	}
-	found := append(labelled, named...)
+	if len(labelled) > 0 { // a number on the wall means that exhibit and no other
+		return labelled, nil
+	}
+	found := named
 	hits, err := c.release.Search(ctx.UserContext(), localindex.Query{
 		Text: q, Language: lang, Domains: []gallery.Domain{gallery.DomainExhibit}, Limit: maxResults,
 	})

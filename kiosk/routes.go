@@ -29,7 +29,6 @@ const (
 	readTimeout = 30 * time.Second
 	idleTimeout = 75 * time.Second
 	maxConns    = 256 // connections at once
-	maxPerIP    = 64
 )
 
 // methods are the handlers of one address.
@@ -41,7 +40,9 @@ func (k *Kiosk) routes() *fiber.App {
 		ReadBufferSize: maxHead,
 		ReadTimeout:    readTimeout,
 		IdleTimeout:    idleTimeout,
-		Concurrency:    maxConns,
+		// Not MaxConnsPerIP: fasthttp keeps those connections in a pool and panics when one is closed twice, as a
+		// shutdown amid requests does.
+		Concurrency: maxConns,
 		// fasthttp reuses its buffers after a handler returns. Immutable copies every text that Fiber hands out;
 		// bodies are read and done with inside their handlers.
 		Immutable: true,
@@ -50,7 +51,6 @@ func (k *Kiosk) routes() *fiber.App {
 		DisableStartupMessage:        true,
 		ErrorHandler:                 k.refuse,
 	})
-	app.Server().MaxConnsPerIP = maxPerIP
 	app.Server().CloseOnShutdown = true
 	app.Use(
 		k.metrics.measure(k.now),
