@@ -13,14 +13,15 @@ import (
 
 // exhibitCard is an exhibit in one language, as lists and cards show it.
 type exhibitCard struct {
-	ID         string `json:"id"`
-	Label      string `json:"label"`
-	Title      string `json:"title"`
-	Maker      string `json:"maker,omitempty"`
-	Date       string `json:"date,omitempty"`
-	Hall       string `json:"hall"`
-	Picture    string `json:"picture,omitempty"` // address
-	PictureAlt string `json:"picture_alt,omitempty"`
+	ID         string        `json:"id"`
+	Label      string        `json:"label"`
+	Title      string        `json:"title"`
+	Maker      string        `json:"maker,omitempty"`
+	Date       string        `json:"date,omitempty"`
+	Hall       string        `json:"hall"`
+	Picture    string        `json:"picture,omitempty"` // address
+	PictureAlt string        `json:"picture_alt,omitempty"`
+	At         gallery.Point `json:"at"` // on the plan
 }
 
 // exhibitDetail is an exhibit with its label and texts.
@@ -58,7 +59,7 @@ func (c *content) in(l gallery.Localized, lang string) string {
 
 func (c *content) card(e gallery.Exhibit, lang string) exhibitCard {
 	card := exhibitCard{
-		ID: e.ID, Label: e.Label, Title: c.in(e.Title, lang), Maker: c.in(e.Maker, lang), Date: c.in(e.Date, lang), Hall: e.Hall,
+		ID: e.ID, Label: e.Label, Title: c.in(e.Title, lang), Maker: c.in(e.Maker, lang), Date: c.in(e.Date, lang), Hall: e.Hall, At: e.At,
 	}
 	if len(e.Pictures) > 0 {
 		card.Picture, card.PictureAlt = c.pictureURL(e.Pictures[0].File), c.in(e.Pictures[0].Alt, lang)
@@ -130,7 +131,7 @@ func (k *Kiosk) getGallery(c *fiber.Ctx) error {
 			"release": fiber.Map{"id": m.ID, "number": m.Number},
 			"halls":   list(g.Halls), "kiosk": here, "camera": k.cameraState(),
 			"attract": list(g.Attract), "pictures": pictures,
-			"idle_seconds": int(k.config.Visit.Idle.Seconds()),
+			"idle_seconds": int(k.config.Visit.Idle.Seconds()), "features": k.features(content),
 		})
 	})
 }

@@ -75,6 +75,7 @@ type Kiosk struct {
 	pictures *picture.Cache
 	metrics  *metrics
 	turns    turns
+	forPage
 
 	recognitions chan struct{} // a slot for each photo that is worked on
 	answers      chan struct{} // a slot for each answer under way
@@ -111,6 +112,7 @@ func New(o Options) (*Kiosk, error) {
 		pictures:     picture.NewCache(o.Config.Limits.PictureCacheMiB << 20),
 		recognitions: make(chan struct{}, o.Config.Limits.Recognitions),
 		answers:      make(chan struct{}, o.Config.Limits.Answers),
+		forPage:      newForPage(),
 	}
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)

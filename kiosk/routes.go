@@ -83,6 +83,9 @@ func (k *Kiosk) routes() *fiber.App {
 	} {
 		register(app, path, m)
 	}
+	for path, m := range k.pageRoutes() {
+		register(app, path, m)
+	}
 	app.Use(k.fallThrough)
 	return app
 }
