@@ -12,6 +12,8 @@ type Turn struct {
 	Language string
 	Level    gallery.Level // empty means general
 	History  []Exchange    // of this visit, oldest first
+	// Summary is of the turns before History, a line each, oldest first; empty where there were none.
+	Summary string
 }
 
 // Exchange is a question of the visit and what was answered.

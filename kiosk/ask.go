@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"docent/agent"
+	"docent/agent/memory"
 	"docent/kiosk/visit"
 )
 
@@ -98,7 +99,7 @@ func (k *Kiosk) run(ctx context.Context, t *turn, emit func(agent.Event) bool) {
 	defer context.AfterFunc(t.ctx, cancel)()
 	events := k.guide.Answer(ctx, t.content.library, agent.Turn{
 		Visit: t.visit.Name(), Exhibit: t.visit.Exhibit, Question: t.request.Question, Explain: t.request.Explain,
-		Language: t.visit.Language, Level: t.visit.Level, History: history(t.visit),
+		Language: t.visit.Language, Level: t.visit.Level, History: history(t.visit), Summary: t.visit.Talk.Summary,
 	})
 	var text strings.Builder
 	var sources []string
@@ -143,7 +144,8 @@ func (k *Kiosk) note(t *turn, text string, sources []string, done agent.Done) (o
 		return "explained"
 	}
 	_, err := k.visits.Update(t.visit.ID, func(v *visit.Visit) {
-		v.Remember(visit.Exchange{Exhibit: t.visit.Exhibit, Question: t.request.Question, Answer: text, At: k.now().UTC()})
+		said := memory.Exchange{Exhibit: t.visit.Exhibit, Question: t.request.Question, Answer: text, At: k.now().UTC()}
+		v.Talk = v.Talk.Add(said, k.config.Visit.talk())
 	})
 	if err != nil { // the visit ended, and what was asked in it is forgotten
 		return "cancelled"
@@ -160,8 +162,8 @@ func (k *Kiosk) note(t *turn, text string, sources []string, done agent.Done) (o
 }
 
 func history(v visit.Visit) []agent.Exchange {
-	out := make([]agent.Exchange, len(v.History))
-	for i, e := range v.History {
+	out := make([]agent.Exchange, len(v.Talk.Turns))
+	for i, e := range v.Talk.Turns {
 		out[i] = agent.Exchange{Question: e.Question, Answer: e.Answer}
 	}
 	return out

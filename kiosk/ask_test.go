@@ -171,8 +171,8 @@ func TestAskTheGalleryItself(t *testing.T) {
 		t.Errorf("event %v", unanswered)
 	}
 	v, err := h.visits.Get(visit)
-	if err != nil || len(v.History) != 2 || v.History[0].Question != "Who painted it?" || !strings.Contains(v.History[0].Answer, "Ada") {
-		t.Errorf("history %+v, %v", v.History, err)
+	if err != nil || len(v.Talk.Turns) != 2 || v.Talk.Turns[0].Question != "Who painted it?" || !strings.Contains(v.Talk.Turns[0].Answer, "Ada") {
+		t.Errorf("history %+v, %v", v.Talk.Turns, err)
 	}
 }
 
@@ -213,8 +213,8 @@ func TestAnswerIsRememberedBeforeItIsDone(t *testing.T) {
 		t.Errorf("event (-want +got)\n%s", d)
 	}
 	v, _ := h.visits.Get(visit)
-	if len(v.History) != 1 || v.History[0].Answer != "Because of iron [1]." {
-		t.Errorf("history %+v", v.History)
+	if len(v.Talk.Turns) != 1 || v.Talk.Turns[0].Answer != "Because of iron [1]." {
+		t.Errorf("history %+v", v.Talk.Turns)
 	}
 	_, r = h.ask(t.Context(), map[string]any{"visit": visit, "question": "And then?"})
 	if turn := wait(t, g.turns); len(turn.History) != 1 || turn.History[0].Answer != "Because of iron [1]." {
@@ -253,8 +253,8 @@ func TestAnswerEndsWhenTheClientGoes(t *testing.T) {
 	leave()
 	wait(t, g.ended)
 	h.events.wantTypes(t)
-	if v, _ := h.visits.Get(visit); len(v.History) != 0 {
-		t.Errorf("history %+v", v.History)
+	if v, _ := h.visits.Get(visit); len(v.Talk.Turns) != 0 {
+		t.Errorf("history %+v", v.Talk.Turns)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"docent/agent/memory"
 	"docent/internal/settings"
 	"docent/sync/wire"
 	"docent/vision/camera"
@@ -57,6 +58,15 @@ type VisitConfig struct {
 	TTL time.Duration `koanf:"ttl"`
 	// Idle is how long nobody touches the screen before the page asks whether anyone is there.
 	Idle time.Duration `koanf:"idle"`
+	// Talk is what is kept of the questions and answers: none, window (the last turns) or summary (the last turns,
+	// and a summary of those before).
+	Talk string `koanf:"talk"`
+	// Turns is how many whole turns are kept, 5 to 10.
+	Turns int `koanf:"turns"`
+}
+
+func (v VisitConfig) talk() memory.Policy {
+	return memory.Policy{Strategy: memory.Strategy(v.Talk), Turns: v.Turns}
 }
 
 // ModelConfig names an OpenAI-compatible server that writes answers. Without one the guide chooses sentences of the
@@ -93,7 +103,7 @@ func DefaultConfig() Config {
 		Release:  "/var/lib/docent/release",
 		LogLevel: "info",
 		Camera:   CameraConfig{Width: 1280, Height: 720, FrameRate: 15, Dwell: 8 * time.Second, Burst: 5},
-		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute},
+		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
 		Model:    ModelConfig{FirstTokenTimeout: 4 * time.Second},
 		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, PictureCacheMiB: 64, PhotoMiB: 64},
 	}
@@ -128,6 +138,10 @@ func (c Config) Validate() error {
 	settings.Within(&p, "camera.burst", c.Camera.Burst, 1, 10)
 	settings.Within(&p, "visit.ttl", c.Visit.TTL, time.Minute, 24*time.Hour)
 	settings.Within(&p, "visit.idle", c.Visit.Idle, 20*time.Second, time.Hour) // WCAG 2.2.1 asks for 20 s of warning
+	if !slices.Contains([]memory.Strategy{memory.StrategyNone, memory.StrategyWindow, memory.StrategySummary}, memory.Strategy(c.Visit.Talk)) {
+		p.Add("visit.talk", fmt.Sprintf("%q is none of none, window, summary", c.Visit.Talk))
+	}
+	settings.Within(&p, "visit.turns", c.Visit.Turns, memory.MinTurns, memory.MaxTurns)
 	if c.Model.BaseURL != "" {
 		if u, err := url.Parse(c.Model.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			p.Add("model.base_url", "is not an http or https address")

@@ -10,14 +10,12 @@ import (
 	"slices"
 	"time"
 
+	"docent/agent/memory"
 	"docent/localindex/gallery"
 )
 
-// Bounds of one visit.
-const (
-	MaxHistory = 20  // exchanges kept, the newest
-	MaxSeen    = 500 // exhibits kept, the newest
-)
+// MaxSeen bounds the exhibits kept of one visit, the newest.
+const MaxSeen = 500
 
 // Visit is one visitor's session.
 type Visit struct {
@@ -30,10 +28,10 @@ type Visit struct {
 	Exhibit string   `json:"exhibit,omitempty"`
 	Seen    []string `json:"seen,omitempty"` // exhibit ids, oldest first, each once
 	// Offered are the cards of the last photo, so that a pick can be told from browsing.
-	Offered []Offer    `json:"offered,omitempty"`
-	History []Exchange `json:"history,omitempty"` // oldest first
-	Started time.Time  `json:"started"`
-	Expires time.Time  `json:"-"` // set by the store
+	Offered []Offer     `json:"offered,omitempty"`
+	Talk    memory.Talk `json:"talk"`
+	Started time.Time   `json:"started"`
+	Expires time.Time   `json:"-"` // set by the store
 }
 
 // Offer is an exhibit that the visitor may pick.
@@ -41,14 +39,6 @@ type Offer struct {
 	Exhibit    string  `json:"exhibit"`
 	Decision   string  `json:"decision"` // of the photo it was offered for
 	Confidence float64 `json:"confidence"`
-}
-
-// Exchange is a question and what was answered.
-type Exchange struct {
-	Exhibit  string    `json:"exhibit,omitempty"`
-	Question string    `json:"question"`
-	Answer   string    `json:"answer"`
-	At       time.Time `json:"at"`
 }
 
 // Name is what the visit is called in memory events: always the same, and of no use to find the visit.
@@ -63,9 +53,6 @@ func (v *Visit) Hold(exhibit string) (changed bool) {
 	return changed
 }
 
-// Remember adds an exchange.
-func (v *Visit) Remember(e Exchange) { v.History = newest(append(v.History, e), MaxHistory) }
-
 // newest cuts s to its last n, without keeping what was cut alive.
 func newest[T any](s []T, n int) []T {
 	if len(s) <= n {
@@ -76,7 +63,7 @@ func newest[T any](s []T, n int) []T {
 
 // clone is a copy that shares nothing with v.
 func (v Visit) clone() Visit {
-	v.Seen, v.Offered, v.History = slices.Clone(v.Seen), slices.Clone(v.Offered), slices.Clone(v.History)
+	v.Seen, v.Offered, v.Talk.Turns = slices.Clone(v.Seen), slices.Clone(v.Offered), slices.Clone(v.Talk.Turns)
 	return v
 }
 

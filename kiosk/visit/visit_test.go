@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"docent/agent/memory"
 )
 
 // clock is a clock that the test sets.
@@ -94,17 +96,17 @@ func TestUpdateSharesNothing(t *testing.T) {
 	got, err := s.Update(v.ID, func(v *Visit) {
 		v.ID = "another"
 		v.Hold("penrose")
-		v.Remember(Exchange{Question: "q", Answer: "a"})
+		v.Talk = v.Talk.Add(memory.Exchange{Question: "q", Answer: "a"}, memory.Policy{})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.Seen[0], got.History[0].Answer = "changed", "changed"
+	got.Seen[0], got.Talk.Turns[0].Answer = "changed", "changed"
 	again, err := s.Get(v.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.ID != v.ID || again.Seen[0] != "penrose" || again.History[0].Answer != "a" {
+	if again.ID != v.ID || again.Seen[0] != "penrose" || again.Talk.Turns[0].Answer != "a" {
 		t.Errorf("got %+v", again)
 	}
 }
@@ -119,10 +121,10 @@ func TestHoldAndRememberAreBounded(t *testing.T) {
 	}
 	for i := range MaxSeen + 10 {
 		v.Hold(fmt.Sprint(i))
-		v.Remember(Exchange{Question: fmt.Sprint(i)})
+		v.Talk = v.Talk.Add(memory.Exchange{Question: fmt.Sprint(i)}, memory.Policy{})
 	}
-	if len(v.Seen) != MaxSeen || len(v.History) != MaxHistory || v.History[MaxHistory-1].Question != fmt.Sprint(MaxSeen+9) {
-		t.Errorf("%d seen, %d exchanges, last %q", len(v.Seen), len(v.History), v.History[len(v.History)-1].Question)
+	if len(v.Seen) != MaxSeen || len(v.Talk.Turns) > memory.DefaultTurns || v.Talk.Turns[len(v.Talk.Turns)-1].Question != fmt.Sprint(MaxSeen+9) {
+		t.Errorf("%d seen, %d exchanges, last %q", len(v.Seen), len(v.Talk.Turns), v.Talk.Turns[len(v.Talk.Turns)-1].Question)
 	}
 }
 
@@ -132,7 +134,7 @@ func TestVisitOutlivesARestart(t *testing.T) {
 	ends, stays := start(t, s), start(t, s)
 	want, err := s.Update(stays.ID, func(v *Visit) {
 		v.Hold("girih")
-		v.Remember(Exchange{Exhibit: "girih", Question: "谁画的？", Answer: "不知道。", At: c.Now().UTC()})
+		v.Talk = v.Talk.Add(memory.Exchange{Exhibit: "girih", Question: "谁画的？", Answer: "不知道。", At: c.Now().UTC()}, memory.Policy{})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +176,7 @@ func TestNothingOfAVisitIsReadableOnDisk(t *testing.T) {
 	s := open(t, dir, Options{})
 	v := start(t, s)
 	const question = "a question nobody else shall read"
-	if _, err := s.Update(v.ID, func(v *Visit) { v.Remember(Exchange{Question: question}) }); err != nil {
+	if _, err := s.Update(v.ID, func(v *Visit) { v.Talk = v.Talk.Add(memory.Exchange{Question: question}, memory.Policy{}) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
