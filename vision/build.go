@@ -224,16 +224,17 @@ func checkHeader(path string) error {
 }
 
 // The vocabulary has one centre per centreFeatures features of the collection, within the bounds: with fewer features
-// a centre stands for single features and not for a kind of them. 256 centres need some 10,000 features, which ten
-// pictures have.
+// a centre stands for single features and not for a kind of them. 128 centres need some 5,000 features, which five
+// pictures have. 256 centres find more (112 for 93 of 139 photos within the first ten of 95), but take twice the time, and
+// the votes of local features find 137.
 const (
 	centreFeatures = 40
 	minCentres     = 16
-	maxCentres     = 256
-	dimensions     = 256
+	maxCentres     = 128
+	dimensions     = 128
 
 	trainFeatures = 100_000 // features the vocabularies are trained on
-	trainVectors  = 1024    // vectors the projection is trained on
+	trainVectors  = 400     // vectors the projection is trained on
 	trainSeed     = 0x0d0c
 )
 

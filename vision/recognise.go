@@ -28,8 +28,8 @@ type look struct {
 const contrast = 0.01
 
 var looks = []look{
-	{features: feature.Options{MaxSide: 640, MaxFeatures: 800, Contrast: contrast}, voted: 4, enough: 20},
-	{features: feature.Options{MaxSide: 1280, MaxFeatures: 2500, Contrast: contrast}, voted: 20, windows: true, nearest: 10, enough: 30},
+	{features: feature.Options{MaxSide: 640, MaxFeatures: 600, Contrast: contrast}, voted: 4, enough: 20},
+	{features: feature.Options{MaxSide: 1280, MaxFeatures: 2000, Contrast: contrast}, voted: 8, windows: true, nearest: 4, enough: 30},
 }
 
 // Recognise names the exhibit on a photo. It returns an error only when ctx ends, the recogniser is closed or the

@@ -38,10 +38,15 @@ func (s Set) Len() int { return len(s.Points) }
 
 // Options says how a picture is described.
 type Options struct {
-	MaxSide     int     // the picture is made smaller so that its longer side has at most so many pixels
+	// MaxSide is what the picture's longer side is made to have at most, in pixels. A picture with fewer than five
+	// eighths of that is looked at twice its size, as else it would have too few features.
+	MaxSide     int
 	MaxFeatures int     // the strongest features kept
 	Contrast    float64 // least contrast of a feature; SIFT's own default is 0.04
 }
+
+// edge is how many times more curved across than along a feature may be; SIFT's own default.
+const edge = 10
 
 // ErrPicture is wrapped by errors about pictures that cannot be described.
 var ErrPicture = errors.New("unusable picture")
@@ -58,7 +63,8 @@ func Extract(picture gocv.Mat, o Options) (Set, error) {
 		return Set{}, fmt.Errorf("%w: %w", ErrPicture, err)
 	}
 	points, descriptors, err := kernel.SIFT(pixels, gray.Rows(), gray.Cols(), gray.Step(), kernel.SIFTOptions{
-		MaxFeatures: o.MaxFeatures, Contrast: o.Contrast, Edge: 10, Sigma: 1.6,
+		MaxFeatures: o.MaxFeatures, Contrast: o.Contrast, Edge: edge,
+		Doubled: 8*max(gray.Cols(), gray.Rows()) < 5*o.MaxSide,
 	})
 	if err != nil {
 		return Set{}, fmt.Errorf("find features: %w", err)

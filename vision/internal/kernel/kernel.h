@@ -23,8 +23,9 @@ typedef struct {
 } docent_features;
 
 typedef struct {
-	int max_features;
-	double contrast, edge, sigma;
+	int max_features;  // 0 keeps all
+	double contrast, edge;
+	int doubled;  // 1 looks at the picture at twice its size first, for finer features
 } docent_sift_options;
 
 int docent_sift(const uint8_t *pixels, int rows, int cols, size_t step, docent_sift_options options,

@@ -171,7 +171,7 @@ func TestSIFT(t *testing.T) {
 			picture[i] = 220
 		}
 	}
-	points, bytes, err := SIFT(picture, side, side, side, SIFTOptions{MaxFeatures: 50, Contrast: 0.02, Edge: 10, Sigma: 1.6})
+	points, bytes, err := SIFT(picture, side, side, side, SIFTOptions{MaxFeatures: 50, Contrast: 0.02, Edge: 10, Doubled: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ const (
 	wordsAsked = 6    // words near a feature that are looked into
 	maxHamming = 22   // bits in which signatures may differ, of 64
 	sigma      = 11.0 // bits; a vote weighs exp(−bits²/2σ²)
-	maxRanked  = 60   // pictures with most votes whose votes are compared with each other
+	maxRanked  = 60   // best pictures by pose whose votes are compared with each other
 )
 
 // weights is what a vote weighs by the bits its signatures differ in.
@@ -90,14 +90,17 @@ type Hit struct {
 // Search returns up to n pictures that share features with a photo, best first.
 func (x *Index) Search(photo feature.Set, n int) []Hit {
 	votes := x.votes(photo)
-	total := make([]float32, len(x.sets))
-	for _, v := range votes {
-		total[v.picture] += v.weight
+	counts := make([]float32, len(x.sets)*cells)
+	for i := range votes {
+		v := &votes[i]
+		q, r := photo.Points[v.query], x.sets[v.picture].Points[v.feature]
+		a, s := pose(q.Angle-r.Angle, q.Size/max(r.Size, 0.1))
+		counts[int(v.picture)*cells+a*scaleSteps+s] += v.weight
 	}
 	var ranked []Hit
-	for i, t := range total {
-		if t > 0 {
-			ranked = append(ranked, Hit{Picture: i, Votes: t})
+	for i := range x.sets {
+		if p := peak(counts[i*cells : (i+1)*cells]); p > 0 {
+			ranked = append(ranked, Hit{Picture: i, Votes: p})
 		}
 	}
 	slices.SortFunc(ranked, byVotes)
