@@ -47,8 +47,20 @@ test: setup-test build lint ui/e2e/node_modules/.package-lock.json ## everything
 	go test -timeout 20m ./...
 	go test -timeout 20m -race -short $(RACE_PACKAGES)
 
+test-faults: build ## the long forms of the fault tests: killed processes, damaged files, cut links
+	DOCENT_FAULTS=1 go test -count=1 -timeout 120m ./sync/... ./vision/camera/... ./kiosk/...
+
+FUZZTIME = 10s
+
+fuzz: build ## each fuzz target for a while: make fuzz FUZZTIME=1m
+	@grep -rlE '^func Fuzz' --include='*_test.go' agent cmd hardware internal kiosk localindex sync ui vision | xargs -n1 dirname | sort -u | while read -r dir; do \
+		for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | sed 's/func //'); do \
+			echo "$$dir $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$dir; \
+		done; \
+	done
+
 clean: ## what was built, but not the caches of Go and npm
 	@rm -rf bin ui/kiosk/node_modules ui/e2e/node_modules
 	@find ui/kiosk/dist -mindepth 1 ! -name .gitkeep -delete
 
-.PHONY: help setup setup-test pages build demo lint test clean
+.PHONY: help setup setup-test pages build demo lint test test-faults fuzz clean

@@ -9,6 +9,7 @@ import (
 
 	"docent/agent/memory"
 	"docent/internal/settings"
+	"docent/sync/outbox"
 	"docent/sync/wire"
 	"docent/vision/camera"
 )
@@ -33,6 +34,7 @@ type Config struct {
 	Visit  VisitConfig  `koanf:"visit"`
 	Model  ModelConfig  `koanf:"model"`
 	Hub    HubConfig    `koanf:"hub"`
+	Outbox OutboxConfig `koanf:"outbox"`
 	Limits LimitsConfig `koanf:"limits"`
 }
 
@@ -85,6 +87,15 @@ type HubConfig struct {
 	Broker string `koanf:"broker"`
 }
 
+// OutboxConfig bounds the events that wait for the hub.
+type OutboxConfig struct {
+	// MaxMiB is how much they may take up; the disk holds up to five times that for a while.
+	MaxMiB int `koanf:"max_mib"`
+	// OnFull is reject_new (nothing new is remembered until there is room) or drop_oldest (the oldest make room, and the
+	// hub is told which).
+	OnFull string `koanf:"on_full"`
+}
+
 // LimitsConfig bounds what the kiosk spends at once.
 type LimitsConfig struct {
 	Recognitions    int `koanf:"recognitions"`      // photos at once; the next waits a little, then is told "busy"
@@ -105,6 +116,7 @@ func DefaultConfig() Config {
 		Camera:   CameraConfig{Width: 1280, Height: 720, FrameRate: 15, Dwell: 8 * time.Second, Burst: 5},
 		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
 		Model:    ModelConfig{FirstTokenTimeout: 4 * time.Second},
+		Outbox:   OutboxConfig{MaxMiB: 1024, OnFull: string(outbox.RejectNew)},
 		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, PictureCacheMiB: 64, PhotoMiB: 64},
 	}
 }
@@ -153,6 +165,10 @@ func (c Config) Validate() error {
 		if u, err := url.Parse(c.Hub.Broker); err != nil || u.Port() == "" || u.Scheme != "tls" && u.Scheme != "tcp" {
 			p.Add("hub.broker", "is not tls://HOST:PORT, or tcp://HOST:PORT on this machine")
 		}
+	}
+	settings.Within(&p, "outbox.max_mib", c.Outbox.MaxMiB, 1, 1<<20)
+	if !slices.Contains([]outbox.OnFull{outbox.RejectNew, outbox.DropOldest}, outbox.OnFull(c.Outbox.OnFull)) {
+		p.Add("outbox.on_full", fmt.Sprintf("%q is neither %s nor %s", c.Outbox.OnFull, outbox.RejectNew, outbox.DropOldest))
 	}
 	settings.Within(&p, "limits.recognitions", c.Limits.Recognitions, 1, 64)
 	settings.Within(&p, "limits.answers", c.Limits.Answers, 1, 1024)

@@ -65,7 +65,9 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		options.Camera = cam
 	}
 
-	box, err := outbox.Open(filepath.Join(c.DataDir, "outbox"), outbox.Options{Kiosk: c.Kiosk, Logger: log})
+	box, err := outbox.Open(filepath.Join(c.DataDir, "outbox"), outbox.Options{
+		Kiosk: c.Kiosk, Logger: log, MaxBytes: uint64(c.Outbox.MaxMiB) << 20, OnFull: outbox.OnFull(c.Outbox.OnFull),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/google/go-cmp/cmp"
 
+	"docent/sync/hub/store"
 	"docent/sync/outbox"
 	"docent/sync/wire"
 )
@@ -368,5 +370,65 @@ func BenchmarkLine(b *testing.B) {
 				k.stop()
 			}
 		})
+	}
+}
+
+// TestRefusedEventsAreSetAside stores other events at the hub under the id of one event and the number of another that
+// a kiosk then sends: these two cannot be taken, go to the dead letters, and all the others arrive.
+func TestRefusedEventsAreSetAside(t *testing.T) {
+	dir, kioskDir := t.TempDir(), t.TempDir()
+	box, err := outbox.Open(kioskDir, outbox.Options{Kiosk: "kiosk-1", MinFree: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		if _, err := box.Append(t.Context(), "exhibit.seen", map[string]int{"n": i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waiting, err := box.Pending(outbox.Position{}, 10, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := box.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := startHub(t, Config{Dir: dir})
+	var taken []store.Arrival
+	for i, other := range []func(*wire.Event){
+		func(e *wire.Event) { e.StreamID, e.Seq, e.PrevHash = "0192f0c1-2345-7abc-8def-0123456789ab", 1, "" },
+		func(e *wire.Event) { e.EventID = "0192f0c1-2346-7abc-8def-0123456789ab" },
+	} {
+		e, err := wire.DecodeEvent(waiting[2+2*i].Event) // numbers 3 and 5
+		if err != nil {
+			t.Fatal(err)
+		}
+		other(&e)
+		e.Type = "visit.started"
+		b, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, store.Arrival{From: wire.Address{Site: site, Kiosk: "kiosk-1"}, At: time.Now(), Event: e, Raw: b})
+	}
+	if _, err := h.store.Put(t.Context(), taken); err != nil {
+		t.Fatal(err)
+	}
+	k := startKiosk(t, h.MQTTAddr(), "kiosk-1", kioskDir)
+	k.drained(t)
+	letters, err := k.DeadLetters()
+	if err != nil || len(letters) != 2 || letters[0].Seq != 3 || letters[1].Seq != 5 {
+		t.Fatalf("letters %+v, %v", letters, err)
+	}
+	types := map[string]int{}
+	for _, e := range stored(t, dir) {
+		types[e.Type]++
+	}
+	if diff := cmp.Diff(map[string]int{"exhibit.seen": 4, "visit.started": 2, outbox.LostType: 2}, types); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	counts, err := h.store.Counts(t.Context())
+	if err != nil || counts.Quarantined != 2 || counts.Lost != 1 { // number 5 is taken, by the other event
+		t.Errorf("counts %+v, %v", counts, err)
 	}
 }

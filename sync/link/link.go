@@ -40,6 +40,8 @@ type Outbox interface {
 	Changed() <-chan struct{}
 	// State describes the outbox for the status message.
 	State() outbox.State
+	// SetAside takes an event that the hub will not take out of the queue.
+	SetAside(ctx context.Context, streamID string, seq uint64, reason string) error
 	// BootID is the id of the machine's present run.
 	BootID() string
 }
@@ -71,6 +73,7 @@ type Link struct {
 	log  *slog.Logger
 
 	highest outbox.Position // newest event ever published; Run's alone
+	refused map[eventID]int // how often the hub refused an event, at most maxRefused of them; Run's alone
 
 	mu    sync.Mutex
 	state State
@@ -119,7 +122,7 @@ func New(opt Options) (*Link, error) {
 	if opt.Random == nil {
 		opt.Random = rand.Float64
 	}
-	return &Link{opt: opt, addr: addr, log: opt.Logger.With("kiosk", opt.Kiosk)}, nil
+	return &Link{opt: opt, addr: addr, refused: map[eventID]int{}, log: opt.Logger.With("kiosk", opt.Kiosk)}, nil
 }
 
 // Run connects, sends and reconnects until ctx ends; then it says goodbye, waits for all its goroutines and returns

@@ -28,6 +28,8 @@ type sender struct {
 	rewound  time.Time       // of the last start over
 	told     uint64          // depth in the last status message
 
+	dropped uint64 // events that made room in the outbox, when last looked at
+
 	// What the hub had acknowledged when the connection began. A hub that now says less was put back to an older copy.
 	stream string
 	acked  uint64
@@ -37,7 +39,7 @@ type sender struct {
 func (s *session) send(ctx context.Context) error {
 	opt := s.l.opt
 	begin := opt.Outbox.State()
-	d := &sender{s: s, told: begin.Depth, stream: begin.StreamID, acked: begin.AckedSeq}
+	d := &sender{s: s, told: begin.Depth, dropped: begin.Dropped, stream: begin.StreamID, acked: begin.AckedSeq}
 	silence := time.NewTimer(opt.AckTimeout) // since the last progress, while something waits for an acknowledgement
 	defer silence.Stop()
 	heartbeat := time.NewTimer(opt.StatusEvery)
@@ -60,6 +62,10 @@ func (s *session) send(ctx context.Context) error {
 				return err
 			}
 		case <-opt.Outbox.Changed():
+			if n := opt.Outbox.State().Dropped; n != d.dropped {
+				d.dropped = n
+				d.rewind() // some of those in the window are gone and will not be acknowledged
+			}
 		case ack := <-s.acks:
 			progress, err := d.acknowledge(ctx, ack)
 			if err != nil {
@@ -150,6 +156,9 @@ func (d *sender) reap() error {
 func (d *sender) acknowledge(ctx context.Context, ack wire.Ack) (progress bool, err error) {
 	l := d.s.l
 	for _, a := range d.drain(ack) {
+		if err := d.refused(ctx, a); err != nil {
+			return false, err
+		}
 		freed, err := l.opt.Outbox.Ack(a)
 		if errors.Is(err, outbox.ErrUnknownStream) {
 			continue // a stream of before, all of which was acknowledged
@@ -195,6 +204,45 @@ func (d *sender) forgotten(ctx context.Context, a wire.Ack) error {
 	return err
 }
 
+// An event that the hub refuses maxRefusals times is set aside, so that the others can move on. Once is not enough: the
+// hub may be the one that is being mended.
+const (
+	maxRefusals = 3
+	maxRefused  = 1024 // events counted
+)
+
+// eventID names an event.
+type eventID struct {
+	stream string
+	seq    uint64
+}
+
+// refused counts what the hub will not take and sets it aside in the end.
+func (d *sender) refused(ctx context.Context, a wire.Ack) error {
+	l := d.s.l
+	for _, seq := range a.Refused {
+		id := eventID{a.StreamID, seq}
+		if _, ok := l.refused[id]; !ok && len(l.refused) >= maxRefused {
+			clear(l.refused)
+		}
+		l.refused[id]++
+		if l.refused[id] < maxRefusals && seq > a.AckedSeq { // under an acknowledged number the hub has another event
+			continue
+		}
+		l.log.Warn("the hub will not take an event, it is set aside", "stream", a.StreamID, "seq", seq)
+		err := l.opt.Outbox.SetAside(ctx, a.StreamID, seq, fmt.Sprintf("refused, attempt %d", l.refused[id]))
+		if errors.Is(err, outbox.ErrDiskFull) {
+			return nil // it is refused again later
+		}
+		if err != nil {
+			return err
+		}
+		delete(l.refused, id)
+		d.window = max(0, d.window-1)
+	}
+	return nil
+}
+
 // drain takes the acknowledgements that wait and keeps the newest of each stream.
 func (d *sender) drain(first wire.Ack) []wire.Ack {
 	acks := []wire.Ack{first}
@@ -212,6 +260,9 @@ func keepNewest(acks []wire.Ack, a wire.Ack) []wire.Ack {
 	for i := range acks {
 		if acks[i].StreamID == a.StreamID {
 			if a.AckedSeq >= acks[i].AckedSeq {
+				if len(a.Refused) == 0 {
+					a.Refused = acks[i].Refused
+				}
 				acks[i] = a
 			}
 			return acks

@@ -44,6 +44,11 @@ func (o *Outbox) load() error {
 			return fmt.Errorf("read kiosk's name: %w", err)
 		}
 		iopt := badger.DefaultIteratorOptions
+		letters := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{'d'}})
+		for letters.Rewind(); letters.Valid(); letters.Next() {
+			o.aside++
+		}
+		letters.Close()
 		iopt.Prefix = []byte{'s'}
 		it := txn.NewIterator(iopt)
 		defer it.Close()
@@ -93,13 +98,21 @@ func (o *Outbox) checkStream(s *stream) error {
 	})
 }
 
-// report notes that a range is reported and tells whether that is new.
+// report notes that a range is reported and tells whether some of it is new.
 func (s *stream) report(from, to uint64) bool {
-	r := wire.Range{from, to}
-	if slices.Contains(s.meta.Reported, r) {
+	next := from
+	for covered := true; covered && next <= to; {
+		covered = false
+		for _, r := range s.meta.Reported {
+			if r[0] <= next && next <= r[1] {
+				next, covered = r[1]+1, true
+			}
+		}
+	}
+	if next > to {
 		return false
 	}
-	s.meta.Reported = append(slices.Clone(s.meta.Reported), r)
+	s.meta.Reported = append(slices.Clone(s.meta.Reported), wire.Range{from, to})
 	return true
 }
 

@@ -26,6 +26,7 @@ var (
 	ErrClosed        = errors.New("outbox is closed")
 	ErrLocked        = errors.New("outbox is in use by another process")
 	ErrDiskFull      = errors.New("too little free disk space")
+	ErrFull          = errors.New("the outbox holds as much as it may")
 	ErrUnknownStream = errors.New("acknowledgement is of a stream this outbox does not hold")
 	ErrRenumbered    = errors.New("the hub's events are not this store's; what is pending was numbered anew")
 )
@@ -38,6 +39,17 @@ const (
 	DefaultMinFree = 128 << 20
 	// DefaultQueue is how many Appends may wait for the disk; further ones wait for a place in the queue.
 	DefaultQueue = 1024
+	// MinMaxBytes is the least that Options.MaxBytes may be.
+	MinMaxBytes = 1 << 20
+)
+
+// OnFull says what happens to an event when the outbox holds as much as it may.
+type OnFull string
+
+// What may happen: the new event is refused with ErrFull, or the oldest make room and the hub is told which.
+const (
+	RejectNew  OnFull = "reject_new"
+	DropOldest OnFull = "drop_oldest"
 )
 
 // Options say who writes and with what clock. Only Kiosk is required.
@@ -47,6 +59,10 @@ type Options struct {
 
 	MinFree uint64 // bytes; 0 means DefaultMinFree
 	Queue   int    // 0 means DefaultQueue
+	// MaxBytes bounds the events held, at least MinMaxBytes; 0 leaves it to the disk. The disk may hold five times
+	// that for a while, see reclaim.
+	MaxBytes uint64
+	OnFull   OnFull // empty means RejectNew
 
 	Clock       func() time.Time                 // wall clock; nil means time.Now
 	Uptime      func() time.Duration             // since boot, counting sleep; nil means the system's
@@ -82,6 +98,8 @@ type Outbox struct {
 	kiosk    string // name under which the store was written, empty for a new one
 	broken   error  // set when there is no store any more
 	losses   []Loss // found at Open
+	dropped  uint64 // events that made room since Open
+	aside    uint64 // dead letters held
 	degraded string
 
 	reclaimAt    uint64
@@ -106,8 +124,18 @@ type streamMeta struct {
 	// Diverged is set when the hub holds other events under this stream's numbers: this store is an older copy of
 	// itself, put back. Its events move on into a new stream.
 	Diverged bool `json:"diverged,omitempty"`
+	// DroppedFrom is the lowest number up to Acked that left to make room and that the hub has not answered for.
+	DroppedFrom uint64 `json:"dropped_from,omitempty"`
 	// Reported are the ranges that were found missing, or broken in the chain, and need no second report.
 	Reported []wire.Range `json:"reported,omitempty"`
+}
+
+// acked is the number up to which the hub has said that it has everything.
+func (s stream) acked() uint64 {
+	if s.meta.DroppedFrom > 0 {
+		return s.meta.DroppedFrom - 1
+	}
+	return s.meta.Acked
 }
 
 // issued is the highest seq ever given out.
@@ -128,8 +156,11 @@ type State struct {
 	LastSeq   uint64 `json:"last_seq"` // of the present stream
 	AckedSeq  uint64 `json:"acked_seq"`
 	FreeBytes uint64 `json:"free_bytes"`
-	Degraded  string `json:"degraded,omitempty"` // what was wrong at Open, empty when nothing was
-	Losses    []Loss `json:"losses,omitempty"`   // found at Open; each is also reported to the hub as an event
+	HeldBytes uint64 `json:"held_bytes"`          // of the events
+	Dropped   uint64 `json:"dropped,omitempty"`   // events that made room for newer ones since Open
+	SetAside  uint64 `json:"set_aside,omitempty"` // dead letters held
+	Degraded  string `json:"degraded,omitempty"`  // what was wrong at Open, empty when nothing was
+	Losses    []Loss `json:"losses,omitempty"`    // found at Open; each is also reported to the hub as an event
 }
 
 // Open opens the outbox in dir, creating it when there is none, and checks the numbering and hash chain of what it
@@ -225,7 +256,7 @@ func (o *Outbox) openStore(dir string) (err error) {
 		return err
 	}
 	if err = o.inspect(); err != nil {
-		o.streams, o.losses, o.depth, o.held, o.session, o.kiosk = nil, nil, 0, 0, 0, ""
+		o.streams, o.losses, o.depth, o.held, o.aside, o.session, o.kiosk = nil, nil, 0, 0, 0, 0, ""
 		err = errors.Join(err, o.db.Close())
 		o.db = nil
 	}
@@ -249,7 +280,7 @@ func (o *Outbox) release() error {
 
 // Append stores an event of the given type ("exhibit.seen") whose data is anything that marshals to a JSON object of
 // at most wire.MaxData bytes (nil means an empty one). It returns the event's number when the event is durable. With
-// ErrDiskFull, ErrClosed, wire.ErrInvalid or wire.ErrTooLarge nothing was stored; with any other error, such as that of
+// ErrDiskFull, ErrFull, ErrClosed, wire.ErrInvalid or wire.ErrTooLarge nothing was stored; with any other error, such as that of
 // a ctx that ends first, the event may still be.
 func (o *Outbox) Append(ctx context.Context, typ string, data any) (uint64, error) {
 	raw := json.RawMessage("{}")
@@ -338,7 +369,8 @@ func (o *Outbox) State() State {
 	defer o.mu.Unlock()
 	cur := o.streams[len(o.streams)-1]
 	s := State{
-		StreamID: cur.meta.ID, Depth: o.depth, LastSeq: cur.last, AckedSeq: cur.meta.Acked,
+		StreamID: cur.meta.ID, Depth: o.depth, LastSeq: cur.last, AckedSeq: cur.acked(),
+		HeldBytes: o.held, Dropped: o.dropped, SetAside: o.aside,
 		FreeBytes: free, Degraded: o.degraded, Losses: append([]Loss(nil), o.losses...),
 	}
 	if o.broken != nil {
@@ -384,6 +416,15 @@ func (opt *Options) fill() error {
 	}
 	if opt.Queue == 0 {
 		opt.Queue = DefaultQueue
+	}
+	if opt.OnFull == "" {
+		opt.OnFull = RejectNew
+	}
+	if opt.OnFull != RejectNew && opt.OnFull != DropOldest {
+		return fmt.Errorf("on full: %q is neither %s nor %s", opt.OnFull, RejectNew, DropOldest)
+	}
+	if opt.MaxBytes > 0 && opt.MaxBytes < MinMaxBytes {
+		return fmt.Errorf("at most %d bytes, %d are the least that makes sense", opt.MaxBytes, MinMaxBytes)
 	}
 	if opt.Clock == nil {
 		opt.Clock = time.Now

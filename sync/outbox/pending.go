@@ -7,7 +7,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Keys: "e" + stream ordinal + seq for events, "s" + stream ordinal for streams, both big-endian so that the order of
+// Keys: "e" + stream ordinal + seq for events, "d" + the same for dead letters, "s" + stream ordinal for streams, all big-endian so that the order of
 // keys is the order of events.
 var (
 	keySession = []byte("m/session") // number of the last connection

@@ -19,6 +19,8 @@ type tx struct {
 	depth    uint64
 	held     uint64
 	dead     uint64
+	dropped  uint64 // events that made room
+	aside    uint64 // dead letters
 	session  uint64
 	appended bool
 	dirty    bool
@@ -37,6 +39,7 @@ func (o *Outbox) begin() *tx {
 	return &tx{
 		o: o, txn: o.db.NewTransaction(true),
 		streams: append([]stream(nil), o.streams...), depth: o.depth, held: o.held, dead: o.dead, session: o.session,
+		dropped: o.dropped, aside: o.aside,
 	}
 }
 
@@ -44,6 +47,8 @@ func (t *tx) apply(p *op) (more bool, err error) {
 	switch {
 	case p.ack != nil:
 		return t.acknowledge(p)
+	case p.letter != nil:
+		return false, t.setAside(*p.letter)
 	case p.session:
 		t.session++
 		p.seq, t.dirty = t.session, true
@@ -62,6 +67,9 @@ func (t *tx) append(p *op) error {
 	}
 	id, err := wire.NewID(p.wall, t.o.opt.Random)
 	if err != nil {
+		return err
+	}
+	if err := t.room(p); err != nil {
 		return err
 	}
 	err = t.put(wire.Event{
@@ -117,6 +125,12 @@ func (t *tx) ack(p *op) (more bool, err error) {
 		p.err = ErrRenumbered
 		return t.renumber(i)
 	}
+	if s.meta.DroppedFrom > 0 && p.ack.AckedSeq >= s.meta.Acked { // the hub has read which events made room
+		s.meta.DroppedFrom = 0
+		if err := t.left(i); err != nil {
+			return false, err
+		}
+	}
 	to := min(p.ack.AckedSeq, s.last)
 	if to <= s.meta.Acked {
 		return false, nil
@@ -134,6 +148,7 @@ func (t *tx) ack(p *op) (more bool, err error) {
 		}
 	}
 	s.meta.Acked = upto
+	s.meta.Reported = slices.DeleteFunc(slices.Clone(s.meta.Reported), func(r wire.Range) bool { return r[1] <= upto })
 	return upto < to, t.left(i)
 }
 
@@ -298,6 +313,7 @@ func (t *tx) commit() error {
 	o := t.o
 	o.mu.Lock()
 	o.streams, o.depth, o.held, o.dead, o.session = t.streams, t.depth, t.held, t.dead, t.session
+	o.dropped, o.aside = t.dropped, t.aside
 	if t.note != "" {
 		o.degrade(t.note)
 	}

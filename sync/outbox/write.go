@@ -17,7 +17,7 @@ const (
 	maxMove   = 256 // events given a new number; of 2 KiB each on average they would fill half a transaction
 )
 
-// op is one thing asked of the writer: an event to append, an acknowledgement, or a session number.
+// op is one thing asked of the writer: an event to append, an acknowledgement, a session number, or an event to set aside.
 type op struct {
 	typ  string
 	data json.RawMessage
@@ -26,6 +26,7 @@ type op struct {
 
 	ack     *wire.Ack
 	session bool
+	letter  *letterOf
 
 	seq   uint64 // of the event or session
 	freed uint64 // events deleted by the acknowledgement

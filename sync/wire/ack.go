@@ -9,6 +9,8 @@ import (
 const (
 	MaxAck    = 16 << 10 // bytes
 	MaxRanges = 128      // ranges in Missing
+	// MaxRefused is how many numbers are in Refused.
+	MaxRefused = 64
 )
 
 // Ack is the hub's answer: it has everything of the stream up to AckedSeq, and of what came after it lacks Missing.
@@ -20,6 +22,9 @@ type Ack struct {
 	// of the one before, it stands for all of them: a kiosk whose own differs does not forget anything.
 	AckedHash string  `json:"acked_hash,omitempty"`
 	Missing   []Range `json:"missing,omitempty"` // ascending, disjoint, all above AckedSeq; the lowest MaxRanges of them
+	// Refused are events that have just come and that the hub will not take: they are in its quarantine. The highest
+	// MaxRefused of them, ascending.
+	Refused []uint64 `json:"refused,omitempty"`
 }
 
 // Encode returns the acknowledgement's bytes, or what is wrong with it.
@@ -69,6 +74,14 @@ func (a Ack) Validate() error {
 			return fmt.Errorf("ack missing range %d…%d: %w", r[0], r[1], ErrInvalid)
 		}
 		last = r[1]
+	}
+	if len(a.Refused) > MaxRefused {
+		return fmt.Errorf("ack with %d refused events, at most %d: %w", len(a.Refused), MaxRefused, ErrTooLarge)
+	}
+	for i, seq := range a.Refused {
+		if seq < 1 || seq > MaxSeq || i > 0 && seq <= a.Refused[i-1] {
+			return fmt.Errorf("ack refused event %d: %w", seq, ErrInvalid)
+		}
 	}
 	return nil
 }

@@ -146,6 +146,22 @@ func Hash(canonical []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Identify reads stream and number of an envelope that cannot be decoded, so that its kiosk can be told. It is false
+// where they are not to be found.
+func Identify(b []byte) (streamID string, seq uint64, ok bool) {
+	if len(b) > MaxEvent {
+		return "", 0, false
+	}
+	var e struct {
+		StreamID string `json:"stream_id"`
+		Seq      uint64 `json:"seq"`
+	}
+	if json.Unmarshal(b, &e) != nil || !validUUIDv7(e.StreamID) || e.Seq < 1 || e.Seq > MaxSeq {
+		return "", 0, false
+	}
+	return e.StreamID, e.Seq, true
+}
+
 // JoinBatch puts encoded events into one payload, one a line. The caller keeps to MaxPayload and MaxBatch.
 func JoinBatch(events [][]byte) []byte { return bytes.Join(events, []byte("\n")) }
 

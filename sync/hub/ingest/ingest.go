@@ -207,7 +207,10 @@ func (in *Ingest) mark(acks []store.Ack) {
 	in.mu.Lock()
 	for _, a := range acks {
 		k := streamKey{a.To, a.Ack.StreamID}
-		if _, ok := in.dirty[k]; ok || len(in.dirty) < maxDirty {
+		if before, ok := in.dirty[k]; ok || len(in.dirty) < maxDirty {
+			if len(a.Ack.Refused) == 0 {
+				a.Ack.Refused = before.Ack.Refused // else nobody would tell
+			}
 			in.dirty[k] = a
 		}
 	}

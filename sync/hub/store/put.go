@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"docent/sync/wire"
@@ -52,6 +53,7 @@ type streamKey struct {
 // streamState is a stream's row while a batch is being stored.
 type streamState struct {
 	acked, max  uint64
+	refused     []uint64 // numbers of this batch that went to the quarantine
 	chainBroken uint64
 }
 
@@ -94,6 +96,11 @@ type put struct {
 
 func (p *put) arrival(a Arrival) error {
 	if a.Refused != "" {
+		if id, seq, ok := wire.Identify(a.Raw); ok {
+			if err := p.refuse(streamKey{a.From, id}, seq); err != nil {
+				return err
+			}
+		}
 		return p.quarantine(a, a.Refused)
 	}
 	e := a.Event
@@ -163,6 +170,9 @@ func (p *put) repeated(a Arrival, hash string) error {
 		p.receipt.Duplicates++
 		return nil
 	case err == nil:
+		if err := p.refuse(streamKey{a.From, e.StreamID}, e.Seq); err != nil {
+			return err
+		}
 		return p.quarantine(a, "another event has this number")
 	case err != sql.ErrNoRows:
 		return err
@@ -174,6 +184,9 @@ func (p *put) repeated(a Arrival, hash string) error {
 		return err
 	}
 	if typ != e.Type || data != string(e.Data) || wall != formatTime(e.TSWall) {
+		if err := p.refuse(streamKey{a.From, e.StreamID}, e.Seq); err != nil {
+			return err
+		}
 		return p.quarantine(a, "another event has this id")
 	}
 	p.receipt.Duplicates++
@@ -245,6 +258,16 @@ func (p *put) seqs(k streamKey, from, to uint64) ([]uint64, error) {
 	return out, rows.Err()
 }
 
+// refuse notes a number for the acknowledgement, so that the kiosk learns which event is not taken.
+func (p *put) refuse(k streamKey, seq uint64) error {
+	st, err := p.stream(k)
+	if err != nil {
+		return err
+	}
+	st.refused = append(st.refused, seq)
+	return nil
+}
+
 func (p *put) quarantine(a Arrival, reason string) error {
 	p.receipt.Quarantined++
 	at := formatTime(a.At)
@@ -272,7 +295,7 @@ func (p *put) finish(k streamKey, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	ack := wire.Ack{StreamID: k.id, AckedSeq: st.acked, Missing: missing}
+	ack := wire.Ack{StreamID: k.id, AckedSeq: st.acked, Missing: missing, Refused: refused(st.refused)}
 	err = p.tx.QueryRowContext(p.ctx, `SELECT hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq=?`,
 		k.addr.Site, k.addr.Kiosk, k.id, st.acked).Scan(&ack.AckedHash)
 	if err != nil && err != sql.ErrNoRows {
@@ -280,6 +303,13 @@ func (p *put) finish(k streamKey, at time.Time) error {
 	}
 	p.receipt.Acks = append(p.receipt.Acks, Ack{To: k.addr, Ack: ack})
 	return nil
+}
+
+// refused puts numbers into the form of an acknowledgement.
+func refused(seqs []uint64) []uint64 {
+	slices.Sort(seqs)
+	seqs = slices.Compact(seqs)
+	return seqs[max(0, len(seqs)-wire.MaxRefused):]
 }
 
 // advance moves acked over events and answered ranges without a gap and lists the gaps after that.
