@@ -129,7 +129,7 @@ func (d densePart) source(ctx context.Context, g *gallery.Gallery, r *DenseRepor
 		r.Failure = err.Error()
 		r.Note = fmt.Sprintf("the embedding server did not make all vectors, so that they are made from the texts; build again to go on: %v", err)
 	}
-	model, err := dense.Train(ctx, texts)
+	model, learnt, err := dense.Train(ctx, texts)
 	if errors.Is(err, dense.ErrTooFew) {
 		r.Note = strings.TrimSpace(r.Note + " There are too few texts to learn vectors from.")
 		return nil, nil
@@ -139,7 +139,7 @@ func (d densePart) source(ctx context.Context, g *gallery.Gallery, r *DenseRepor
 	}
 	r.Kind = denseTexts
 	return &vectorSource{
-		vectors: model.EmbedAll(texts), count: len(texts), model: model,
+		vectors: learnt, count: len(texts), model: model,
 		embed: func(_ context.Context, texts []string) ([]float32, error) { return model.EmbedAll(texts), nil },
 	}, nil
 }

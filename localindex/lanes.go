@@ -8,6 +8,7 @@ import (
 
 	"docent/localindex/rank"
 	"docent/localindex/text"
+	"docent/localindex/vector"
 )
 
 // How much what the visitor stands before is preferred, on the scores of the lanes, before they are put together.
@@ -27,26 +28,21 @@ const (
 func (s *search) keywordLane(ctx context.Context, f fusion) ([]rank.Result, error) {
 	q := s.query
 	base := text.Query{Text: q.Text, Language: q.Language, Domains: domains(q.Domains), Limit: laneDepth}
+	all, preferred, err := s.release.index.SearchPreferring(ctx, base, q.Exhibit)
+	if err != nil {
+		return nil, err
+	}
 	var found []rank.Result
 	if !q.OnlyExhibit || q.Exhibit == "" {
-		hits, err := s.release.index.Search(ctx, base)
-		if err != nil {
-			return nil, err
-		}
-		found = rank.ShareOfBest(results(hits), f.keywordFloor)
+		found = rank.ShareOfBest(results(all), f.keywordFloor)
 	}
 	best := 0.0
 	if len(found) > 0 {
 		best = found[0].Score
 	}
 	if q.Exhibit != "" {
-		base.Exhibits = []string{q.Exhibit}
-		hits, err := s.release.index.Search(ctx, base)
-		if err != nil {
-			return nil, err
-		}
 		found = slices.DeleteFunc(found, func(r rank.Result) bool { return s.release.sectionOf(r.ID).Exhibit == q.Exhibit })
-		for _, r := range rank.ShareOfBest(results(hits), f.keywordFloor) {
+		for _, r := range rank.ShareOfBest(results(preferred), f.keywordFloor) {
 			found = append(found, rank.Result{ID: r.ID, Score: r.Score * inHandFactor})
 		}
 	}
@@ -80,10 +76,23 @@ func (s *search) denseLane(ctx context.Context, f fusion) ([]rank.Result, error)
 	if err != nil || question == nil {
 		return nil, err
 	}
-	var found []rank.Result
-	for _, h := range v.index.Search(question, v.index.Len()) {
+	// Most searches want one language of two; where the filters leave too few of the nearest, all are looked at.
+	found, more := s.near(v.index.Search(question, nearest), f)
+	if len(found) < laneDepth && more && v.index.Len() > nearest {
+		found, _ = s.near(v.index.Search(question, v.index.Len()), f)
+	}
+	rank.Sort(found)
+	return found[:min(len(found), laneDepth)], nil
+}
+
+// nearest is how many vectors are looked at first.
+const nearest = 3 * laneDepth
+
+// near are the passages of vectors that pass floor and filters, boosts applied. more says that there may be others behind.
+func (s *search) near(hits []vector.Hit, f fusion) (found []rank.Result, more bool) {
+	for _, h := range hits {
 		if float64(h.Score) < f.similarityFloor {
-			break
+			return found, false
 		}
 		id := s.release.order[h.Key]
 		section := s.release.sectionOf(id)
@@ -99,8 +108,7 @@ func (s *search) denseLane(ctx context.Context, f fusion) ([]rank.Result, error)
 		}
 		found = append(found, rank.Result{ID: id, Score: score})
 	}
-	rank.Sort(found)
-	return found[:min(len(found), laneDepth)], nil
+	return found, true
 }
 
 // embed returns the vector of the question, nil where there is none: the trace says why.

@@ -279,7 +279,7 @@ func (d densePart) measureLanes(ctx context.Context, f fusion, source *vectorSou
 	}
 	embed := source.embed
 	if source.model != nil { // what was taken out of a passage must not have been learnt either
-		model, err := dense.Train(ctx, texts)
+		model, _, err := dense.Train(ctx, texts)
 		if errors.Is(err, dense.ErrTooFew) {
 			return make([]lanes, len(probes)), nil
 		}

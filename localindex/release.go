@@ -24,8 +24,9 @@ type Release struct {
 	names    *names
 	fusion   fusion
 	remote   remote
-	order    []string               // passage ids as they are numbered
-	sketches map[string]rank.Sketch // by passage id
+	order    []string                    // passage ids as they are numbered
+	sketches map[string]rank.Sketch      // by passage id
+	parents  map[string]*gallery.Section // by passage id
 
 	exhibits          map[string]gallery.Exhibit
 	sections          map[string]gallery.Section
@@ -82,14 +83,21 @@ func (r *Release) load() error {
 		}
 	}
 	r.sections = make(map[string]gallery.Section, len(g.Sections))
-	for _, s := range g.Sections {
+	sections := make(map[string]*gallery.Section, len(g.Sections))
+	for i, s := range g.Sections {
 		r.sections[s.ID] = s
+		sections[s.ID] = &g.Sections[i]
 	}
 	r.passages = make(map[string]gallery.Passage, len(passages))
 	r.passagesBySection = make(map[string][]gallery.Passage, len(g.Sections))
 	r.order = make([]string, len(passages))
 	r.sketches = make(map[string]rank.Sketch, len(passages))
+	r.parents = make(map[string]*gallery.Section, len(passages))
 	for i, p := range passages {
+		if sections[p.Section] == nil {
+			return fmt.Errorf("passage %s is of section %q, which is not there", p.ID, p.Section)
+		}
+		r.parents[p.ID] = sections[p.Section]
 		r.order[i] = p.ID
 		r.sketches[p.ID] = rank.NewSketch(p.Text)
 		r.passages[p.ID] = p
@@ -133,10 +141,8 @@ func (r *Release) Exhibit(id string) (gallery.Exhibit, bool) {
 	return e, ok
 }
 
-// sectionOf returns the section of a passage.
-func (r *Release) sectionOf(passage string) gallery.Section {
-	return r.sections[r.passages[passage].Section]
-}
+// sectionOf returns the section of a passage of the release.
+func (r *Release) sectionOf(passage string) *gallery.Section { return r.parents[passage] }
 
 // Vectors is what the release says of its vectors.
 func (r *Release) Vectors() DenseReport {

@@ -163,7 +163,7 @@ func (s *search) searchScored(ctx context.Context) ([]Hit, error) {
 			return nil, err
 		}
 	}
-	if s.query.Mode != ModeKeyword && !s.named.alone { // what is only a name means nothing beside it
+	if s.wantsVectors(len(keyword)) {
 		if dense, err = s.denseLane(ctx, f); err != nil {
 			return nil, err
 		}
@@ -182,6 +182,18 @@ func (s *search) searchScored(ctx context.Context) ([]Hit, error) {
 	return s.release.hitsOf(fused), nil
 }
 
+// wantsVectors reports whether the lane of vectors is to be asked, the keywords having found so many. What is only a name
+// means nothing beside it; and vectors that only fill empty places are not needed where none is empty.
+func (s *search) wantsVectors(found int) bool {
+	switch {
+	case s.query.Mode == ModeKeyword, s.named.alone:
+		return false
+	case s.query.Mode == ModeDense:
+		return true
+	}
+	return s.release.fusion.denseWeight > 0 || found < s.limit
+}
+
 func (r *Release) hitsOf(found []rank.Result) []Hit {
 	hits := make([]Hit, 0, len(found))
 	for _, f := range found {
@@ -195,7 +207,7 @@ func (r *Release) hitsOf(found []rank.Result) []Hit {
 }
 
 // wants reports whether a section passes the filters of the query.
-func (s *search) wants(section gallery.Section) bool {
+func (s *search) wants(section *gallery.Section) bool {
 	q := s.query
 	return (q.Language == "" || section.Language == q.Language) &&
 		(len(q.Domains) == 0 || slices.Contains(q.Domains, section.Domain)) &&

@@ -32,7 +32,7 @@ func twoSubjects() []string {
 
 func train(t testing.TB, texts []string) *Model {
 	t.Helper()
-	m, err := Train(t.Context(), texts)
+	m, _, err := Train(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,14 @@ func TestTrainIsRepeatable(t *testing.T) {
 	if !bytes.Equal(a.Encode(), b.Encode()) {
 		t.Error("the same texts gave two models")
 	}
+	_, learnt, err := Train(t.Context(), twoSubjects())
+	if err != nil {
+		t.Fatal(err)
+	}
 	all := a.EmbedAll(twoSubjects())
+	if !slices.Equal(all, learnt) {
+		t.Error("the vectors that training returns are others than the model's")
+	}
 	for i, text := range twoSubjects() {
 		if got := all[i*a.Dimension() : (i+1)*a.Dimension()]; !slices.Equal(got, a.Embed(text)) {
 			t.Fatalf("text %d has another vector among many than alone", i)
@@ -135,7 +142,7 @@ func TestTrainRefuses(t *testing.T) {
 		{"cancelled", cancelled, twoSubjects(), context.Canceled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := Train(tt.ctx, tt.texts); !errors.Is(err, tt.want) {
+			if _, _, err := Train(tt.ctx, tt.texts); !errors.Is(err, tt.want) {
 				t.Errorf("error is %v, want %v", err, tt.want)
 			}
 		})
@@ -171,7 +178,7 @@ func TestFile(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	m, err := Train(context.Background(), twoSubjects()[:8])
+	m, _, err := Train(context.Background(), twoSubjects()[:8])
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -189,7 +196,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func FuzzEmbed(f *testing.F) {
-	m, err := Train(context.Background(), twoSubjects())
+	m, _, err := Train(context.Background(), twoSubjects())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package dense
 
 import (
-	"hash/fnv"
 	"strings"
 	"unicode"
 
@@ -72,15 +71,16 @@ func addWord(found map[uint64]float32, word []rune) {
 	}
 }
 
+// hash is FNV-1a over a kind of feature and its characters, four bytes each.
 func hash(kind byte, runes ...rune) uint64 {
-	h := fnv.New64a()
-	var b [5]byte
-	b[0] = kind
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := (uint64(offset) ^ uint64(kind)) * prime
 	for _, r := range runes {
-		b[1], b[2], b[3], b[4] = byte(r), byte(r>>8), byte(r>>16), byte(r>>24)
-		_, _ = h.Write(b[:]) // never an error
+		for shift := 0; shift < 32; shift += 8 {
+			h = (h ^ uint64(byte(r>>shift))) * prime
+		}
 	}
-	return h.Sum64()
+	return h
 }
 
 // clip cuts a text after n runes.

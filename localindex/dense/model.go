@@ -27,12 +27,17 @@ func (m *Model) Dimension() int { return m.projection.columns }
 func (m *Model) Embed(text string) []float32 {
 	index, value := m.weigh(features(text))
 	out := make([]float32, m.Dimension())
+	m.project(index, value, out)
+	return out
+}
+
+// project adds up the directions of features into out and scales it to length 1.
+func (m *Model) project(index []uint32, value, out []float32) {
 	to := blas32.Vector{N: len(out), Inc: 1, Data: out}
 	for j, f := range index {
 		blas32.Axpy(value[j], blas32.Vector{N: len(out), Inc: 1, Data: m.projection.row(int(f))}, to)
 	}
 	normalise(out)
-	return out
 }
 
 // EmbedAll returns the vectors of texts, one after the other.

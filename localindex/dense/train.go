@@ -19,7 +19,7 @@ const (
 	// MaxDimension of the vectors. Fewer come out where there are fewer texts.
 	MaxDimension = 128
 	// maxFeatures is how many features a model knows: those that most texts have, since what two texts have bridges them.
-	maxFeatures = 30_000
+	maxFeatures = 20_000
 	// textsPerDimension leaves each direction several texts to be learnt from; with as many directions as texts nothing
 	// comes together.
 	textsPerDimension = 4
@@ -34,28 +34,34 @@ const (
 // ErrTooFew is returned for texts from which nothing can be learnt.
 var ErrTooFew = errors.New("too few texts to learn from")
 
-// Train learns a model from texts: which words and parts of words stand together. The same texts give the same model.
-func Train(ctx context.Context, texts []string) (*Model, error) {
+// Train learns a model from texts: which words and parts of words stand together. It returns the vectors of the texts, too,
+// one after the other. The same texts give the same model.
+func Train(ctx context.Context, texts []string) (*Model, []float32, error) {
 	counted := make([]map[uint64]float32, len(texts))
 	parallel(len(texts), func(i int) { counted[i] = features(texts[i]) })
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m := choose(counted)
 	if len(m.hashes) < 2 {
-		return nil, fmt.Errorf("train vectors on %d texts: %w", len(texts), ErrTooFew)
+		return nil, nil, fmt.Errorf("train vectors on %d texts: %w", len(texts), ErrTooFew)
 	}
 	a := m.matrix(counted)
 	dimension := min(MaxDimension, min(a.rows, a.columns)/textsPerDimension)
 	if dimension < 1 {
-		return nil, fmt.Errorf("train vectors on %d texts: %w", len(texts), ErrTooFew)
+		return nil, nil, fmt.Errorf("train vectors on %d texts: %w", len(texts), ErrTooFew)
 	}
 	projection, err := directions(ctx, a, dimension)
 	if err != nil {
-		return nil, fmt.Errorf("train vectors on %d texts: %w", len(texts), err)
+		return nil, nil, fmt.Errorf("train vectors on %d texts: %w", len(texts), err)
 	}
 	m.projection = projection
-	return m, nil
+	vectors := make([]float32, len(texts)*m.Dimension())
+	parallel(len(texts), func(i int) {
+		index, value := a.row(i)
+		m.project(index, value, vectors[i*m.Dimension():(i+1)*m.Dimension()])
+	})
+	return m, vectors, nil
 }
 
 // choose picks the features of a model and weighs them by idf.

@@ -178,14 +178,21 @@ type Hit struct {
 
 // Search returns the passages that share words with the text, best first; equal scores are ordered by id.
 func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
+	hits, _, err := x.SearchPreferring(ctx, q, "")
+	return hits, err
+}
+
+// SearchPreferring is Search, and returns the best passages of one exhibit beside, as if that alone had been asked for. It
+// costs one search. An empty exhibit has none.
+func (x *Index) SearchPreferring(ctx context.Context, q Query, exhibit string) (all, preferred []Hit, err error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if x.closed {
-		return nil, ErrClosed
+		return nil, nil, ErrClosed
 	}
 	text := clip(q.Text, MaxQueryRunes)
 	if strings.TrimSpace(text) == "" {
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	s := x.scratch.Get().(*scores)
 	defer func() {
@@ -198,29 +205,50 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
 		}
 		asked := withSynonyms(terms(text, l.analyzer), text, x.synonyms, l.analyzer)
 		if err := x.score(ctx, l, asked, s); err != nil {
-			return nil, fmt.Errorf("search text index: %w", err)
+			return nil, nil, fmt.Errorf("search text index: %w", err)
 		}
 	}
 	if err := x.scoreIdentifiers(ctx, text, q.Language, s); err != nil {
-		return nil, fmt.Errorf("search text index: %w", err)
+		return nil, nil, fmt.Errorf("search text index: %w", err)
 	}
-	return x.best(q, s), nil
+	all = x.best(q, s)
+	if exhibit != "" {
+		q.Exhibits = []string{exhibit}
+		preferred = x.best(q, s)
+	}
+	return all, preferred, nil
 }
 
 // best returns the best of the passages that pass the filters.
 func (x *Index) best(q Query, s *scores) []Hit {
-	hits := make([]Hit, 0, len(s.touched))
+	most := limit(q.Limit)
+	hits := make([]Hit, 0, min(len(s.touched), 2*most))
+	least := 0.0 // what a hit must score to be among the best
 	for _, n := range s.touched {
 		p := &x.table.Passages[n]
-		if (len(q.Domains) == 0 || slices.Contains(q.Domains, p.Domain)) &&
-			(len(q.Exhibits) == 0 || slices.Contains(q.Exhibits, p.Exhibit)) {
-			hits = append(hits, Hit{p.ID, s.total(n, p)})
+		score := s.total(n, p)
+		if score < least || len(q.Domains) > 0 && !slices.Contains(q.Domains, p.Domain) ||
+			len(q.Exhibits) > 0 && !slices.Contains(q.Exhibits, p.Exhibit) {
+			continue
+		}
+		hits = append(hits, Hit{p.ID, score})
+		if len(hits) == 2*most { // keep the better half
+			sortHits(hits)
+			hits = hits[:most]
+			least = hits[most-1].Score
 		}
 	}
+	sortHits(hits)
+	return hits[:min(len(hits), most)]
+}
+
+func sortHits(hits []Hit) {
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+		if a.Score != b.Score {
+			return cmp.Compare(b.Score, a.Score)
+		}
+		return strings.Compare(a.ID, b.ID)
 	})
-	return hits[:min(len(hits), limit(q.Limit))]
 }
 
 // identifierWords are the words of a text that hold a digit, as label and accession numbers do.
