@@ -20,7 +20,7 @@ type look struct {
 	voted    int  // candidates from votes of local features
 	windows  bool // whether windows of the photo are asked for in the vector index too
 	nearest  int  // candidates from there
-	enough   int  // inliers with which a leader ends the look, and all looks
+	enough   int  // inliers with which a prominent work ends the look, and all looks
 }
 
 // The contrast threshold is a quarter of SIFT's own default, as dark paintings have few features above that; the
@@ -49,7 +49,7 @@ func (r *Recogniser) Recognise(ctx context.Context, photo Photo) (Recognition, e
 			return Recognition{}, fmt.Errorf("recognise photo: %w", err)
 		}
 		found = append(found, seen...)
-		if most(seen) >= l.enough {
+		if clear(seen, l.enough) {
 			break
 		}
 	}
@@ -81,13 +81,9 @@ func (r *Recogniser) look(ctx context.Context, photo Photo, l look, t *Timings) 
 	return found, err
 }
 
-// most is the most inliers of any.
-func most(found []verified) int {
-	n := 0
-	for _, v := range found {
-		n = max(n, v.inliers)
-	}
-	return n
+// clear says whether nothing more is to be looked for: a work with enough inliers is plainly what the photo is of.
+func clear(found []verified, enough int) bool {
+	return slices.ContainsFunc(found, func(v verified) bool { return v.inliers >= enough && prominent(v.outline) })
 }
 
 // take waits for a slot; give returns it.
@@ -176,7 +172,7 @@ func (r *Recogniser) verify(ctx context.Context, set feature.Set, shortlist []in
 			return nil, err
 		}
 		found = append(found, seen...)
-		if most(seen) >= enough {
+		if clear(found, enough) {
 			break
 		}
 	}

@@ -25,8 +25,9 @@ type Candidate struct {
 	Outline    []Point // the reference's four corners on the photo, clockwise from its upper left; nil if not verified
 }
 
-// Recognition is the answer to one photo. Candidates are ordered best first: one for a match, two or three for
-// a choice, and none for unknown unless a weak guess is worth offering.
+// Recognition is the answer to one photo. Candidates are ordered best first. For a match the first is the answer, and
+// up to two others are further works on the photo, as sure as it but less prominent; for a choice they are one to three
+// cards to show; for unknown there are none.
 type Recognition struct {
 	Decision   Decision
 	Candidates []Candidate
