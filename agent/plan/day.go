@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"docent/agent/internal/words"
+)
+
+// Day is a day as a visitor names it; what date that is depends on the clock.
+type Day struct {
+	Name    string `json:"name"`              // now, today, tomorrow, day_after_tomorrow, weekday, date
+	Weekday string `json:"weekday,omitempty"` // "monday"
+	Next    bool   `json:"next,omitempty"`    // of the week after this one
+	Date    string `json:"date,omitempty"`    // "2026-12-25", or "12-25" for the next one
+}
+
+const monthPattern = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
+
+// dayPattern matches what names a day in a folded text.
+var dayPattern = regexp.MustCompile(`\b(?:right now|now|currently|at the moment)\b|现在|目前|此刻|` +
+	`\b(?:the )?day after tomorrow\b|后天|\b(?:today|tonight|this (?:morning|afternoon|evening))\b|今天|今日|今晚|\btomorrow\b|明天|明日|` +
+	`\b(?:on |this |next |coming )*(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|[这本下]?个?星期[一二三四五六日天]|` +
+	`\b\d{4}-\d{2}-\d{2}\b|\b(?:on )?(?:` + monthPattern + `) \d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?|\b(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:` + monthPattern + `)(?: \d{4})?\b|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]|` +
+	`\b(?:on |at )?(?:christmas(?: day| eve)?|new year'?s (?:eve|day))\b|圣诞节|平安夜|元旦|跨年夜`)
+
+var weekdayNames = map[string]string{"一": "monday", "二": "tuesday", "三": "wednesday", "四": "thursday", "五": "friday", "六": "saturday", "日": "sunday", "天": "sunday"}
+
+var (
+	latinWeekday = regexp.MustCompile(`monday|tuesday|wednesday|thursday|friday|saturday|sunday`)
+	monthFirst   = regexp.MustCompile(`(` + monthPattern + `) (\d{1,2})(?:st|nd|rd|th)?\b(?:,? (\d{4}))?`)
+	dayFirst     = regexp.MustCompile(`(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + monthPattern + `)(?: (\d{4}))?`)
+	hanDate      = regexp.MustCompile(`(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]`)
+)
+
+const monthOrder = "jan feb mar apr may jun jul aug sep oct nov dec"
+
+// dayIn reads the day a question names.
+func dayIn(question string) (Day, bool) {
+	m := dayPattern.FindString(words.Fold(question))
+	switch {
+	case m == "":
+		return Day{}, false
+	case strings.Contains(m, "now") || m == "currently" || m == "at the moment" || m == "现在" || m == "目前" || m == "此刻":
+		return Day{Name: "now"}, true
+	case strings.Contains(m, "after tomorrow") || m == "后天":
+		return Day{Name: "day_after_tomorrow"}, true
+	case m == "tomorrow" || m == "明天" || m == "明日":
+		return Day{Name: "tomorrow"}, true
+	case strings.Contains(m, "星期"):
+		rs := []rune(m)
+		return Day{Name: "weekday", Weekday: weekdayNames[string(rs[len(rs)-1])], Next: rs[0] == '下'}, true
+	case latinWeekday.MatchString(m):
+		return Day{Name: "weekday", Weekday: latinWeekday.FindString(m)}, true
+	}
+	if d := dateIn(m); d != "" {
+		return Day{Name: "date", Date: d}, true
+	}
+	return Day{Name: "today"}, true
+}
+
+func dateIn(m string) string {
+	switch {
+	case strings.Contains(m, "christmas eve") || m == "平安夜":
+		return "12-24"
+	case strings.Contains(m, "christmas") || m == "圣诞节":
+		return "12-25"
+	case strings.Contains(m, "eve") && strings.Contains(m, "year") || m == "跨年夜":
+		return "12-31"
+	case strings.Contains(m, "year") || m == "元旦":
+		return "01-01"
+	case len(m) == len("2026-12-25") && m[4] == '-':
+		return m
+	}
+	year, month, day := "", "", ""
+	if d := hanDate.FindStringSubmatch(m); d != nil {
+		year, month, day = d[1], d[2], d[3]
+	} else if d := monthFirst.FindStringSubmatch(m); d != nil {
+		month, day, year = d[1], d[2], d[3]
+	} else if d := dayFirst.FindStringSubmatch(m); d != nil {
+		day, month, year = d[1], d[2], d[3]
+	} else {
+		return ""
+	}
+	n, err := strconv.Atoi(month)
+	if err != nil {
+		n = strings.Index(monthOrder, month[:3])/4 + 1
+	}
+	dd, err := strconv.Atoi(day)
+	if err != nil || n < 1 || n > 12 || dd < 1 || dd > 31 {
+		return ""
+	}
+	if year != "" {
+		return fmt.Sprintf("%s-%02d-%02d", year, n, dd)
+	}
+	return fmt.Sprintf("%02d-%02d", n, dd)
+}
