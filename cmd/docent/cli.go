@@ -24,6 +24,7 @@ type cli struct {
 	Hub      hubCmd      `cmd:"" help:"Run a hub."`
 	Gallery  galleryCmd  `cmd:"" help:"Write, check and pack a gallery's content."`
 	Evaluate evaluateCmd `cmd:"" help:"Measure how good recognition and retrieval are."`
+	Bench    benchCmd    `cmd:"" help:"Measure how fast this machine is."`
 	Version  versionCmd  `cmd:"" help:"Say which version this is."`
 
 	CameraChild cameraChildCmd `cmd:"" hidden:"" help:"Own a camera; started by docent itself."`
