@@ -137,7 +137,7 @@ func Pack(ctx context.Context, g *gallery.Gallery, passages []gallery.Passage, g
 	docs := textDocs(g, passages)
 	vectors := densePart{
 		docs: docs, cacheDir: filepath.Join(o.cache(galleryDir), "vectors"),
-		wait: embedding.AllOptions{Wait: o.Wait},
+		all: embedding.AllOptions{Wait: o.Wait},
 		note: func(note string) {
 			problems = append(problems, ingest.Problem{File: ingest.GalleryFile, Severity: ingest.Warning, Message: "search: " + note})
 		},

@@ -58,7 +58,7 @@ type densePart struct {
 	docs     []text.Doc
 	embedder Embedder // nil means no server
 	cacheDir string
-	wait     embedding.AllOptions
+	all      embedding.AllOptions // how a server is asked
 	note     func(string)
 }
 
@@ -67,37 +67,54 @@ var _ release.Part = densePart{}
 func (densePart) Name() string { return densePartName }
 
 // Build makes a vector of each passage and measures what they are worth.
-func (d densePart) Build(ctx context.Context, g *gallery.Gallery, _, partDir string) (any, error) {
+func (d densePart) Build(ctx context.Context, g *gallery.Gallery, _, partDir string) (_ any, err error) {
 	f := newFusion(g.Search)
-	r := DenseReport{Kind: denseNone, KeywordWeight: f.keywordWeight}
 	if g.Search.Dense == "off" {
-		r.Note = "switched off in gallery.yaml"
-		return r, nil
+		return DenseReport{Kind: denseNone, KeywordWeight: f.keywordWeight, Note: "switched off in gallery.yaml"}, nil
 	}
+	if d.embedder != nil && d.cacheDir != "" {
+		if d.all.Cache, err = embedding.OpenCache(d.cacheDir, d.embedder.Model()); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, d.all.Cache.Close()) }()
+	}
+	r, err := d.build(ctx, g, f, partDir)
+	if r.Note != "" && d.note != nil {
+		d.note(r.Note)
+	}
+	return r, err
+}
+
+func (d densePart) build(ctx context.Context, g *gallery.Gallery, f fusion, partDir string) (DenseReport, error) {
+	r := DenseReport{Kind: denseNone, KeywordWeight: f.keywordWeight}
 	source, err := d.source(ctx, g, &r)
 	if err != nil || source == nil {
 		return r, err
 	}
-	if r.Note != "" && d.note != nil {
-		d.note(r.Note)
-	}
 	index, report, err := vector.Build(source.dimension(), source.vectors, vector.Exact)
 	if err != nil {
-		return nil, fmt.Errorf("index vectors: %w", err)
+		return r, fmt.Errorf("index vectors: %w", err)
 	}
 	if err := vector.WriteFile(filepath.Join(partDir, vectorsFile), index); err != nil {
-		return nil, err
+		return r, err
 	}
 	if source.model != nil {
 		if err := source.model.WriteFile(filepath.Join(partDir, modelFile)); err != nil {
-			return nil, err
+			return r, err
 		}
 	}
 	r.Dimension, r.Index = source.dimension(), &report
-	r.Measured, r.DenseWeight, err = d.weigh(ctx, g, f, source)
-	if err != nil {
-		return nil, fmt.Errorf("measure what the vectors are worth: %w", err)
+	var weight float64
+	r.Measured, weight, err = d.weigh(ctx, g, f, source)
+	switch {
+	case err != nil && ctx.Err() == nil && r.Kind == denseServer: // its vectors of the passages are there, and good
+		weight = f.denseWeight
+		r.Note = fmt.Sprintf("the embedding server did not make the vectors by which their weight is measured; it stays at %v: %v", weight, err)
+	case err != nil:
+		return r, fmt.Errorf("measure what the vectors are worth: %w", err)
 	}
+	f = f.weighted(weight)
+	r.KeywordWeight, r.DenseWeight = f.keywordWeight, f.denseWeight
 	return r, nil
 }
 
@@ -144,17 +161,9 @@ func (d densePart) source(ctx context.Context, g *gallery.Gallery, r *DenseRepor
 	}, nil
 }
 
-func (d densePart) fromServer(ctx context.Context, texts []string, e gallery.Embeddings) (s *vectorSource, err error) {
-	o := d.wait
+func (d densePart) fromServer(ctx context.Context, texts []string, e gallery.Embeddings) (*vectorSource, error) {
+	o := d.all
 	o.Batch = e.Batch
-	if d.cacheDir != "" {
-		cache, err := embedding.OpenCache(d.cacheDir, d.embedder.Model())
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, cache.Close()) }()
-		o.Cache = cache
-	}
 	vectors, err := embedding.All(ctx, d.embedder, texts, o)
 	if err != nil {
 		return nil, err
@@ -162,7 +171,6 @@ func (d densePart) fromServer(ctx context.Context, texts []string, e gallery.Emb
 	return &vectorSource{
 		vectors: flatten(vectors), count: len(texts),
 		embed: func(ctx context.Context, texts []string) ([]float32, error) {
-			o.Cache = nil // measured once
 			more, err := embedding.All(ctx, d.embedder, texts, o)
 			return flatten(more), err
 		},
