@@ -90,7 +90,6 @@ type search struct {
 	limit   int
 	named   named
 	hall    string // preferred a little
-	asked   []float32
 	trace   Trace
 	hits    []Hit
 }
