@@ -1,44 +1,12 @@
 // Tests of the visitor's page before the scripted server: every screen and every trouble, in Chromium.
 
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { startFixture } from './fixture/server.mjs'
-import { launch, open, screens } from './harness.mjs'
+import { open, screens } from './harness.mjs'
+import { answered, button, heading, misfits, noBarriers, photograph, theBrowser, useBrowser, visit, waitUntil } from './visitor.mjs'
 
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-let browser
-before(async () => {
-  browser = await launch()
-})
-after(() => browser?.close())
-
-/** Runs a test before a fixture of its own, and fails it for anything unexpected in the console or on the network. */
-function visit(name, script, steps, options = {}) {
-  test(name, { timeout: 120_000 }, async () => {
-    const fixture = await startFixture(script)
-    const opened = await open(browser, fixture.url, options)
-    try {
-      await steps(opened.page, fixture)
-      opened.calm()
-    } finally {
-      await opened.close()
-      await fixture.close()
-    }
-  })
-}
-
-const button = (page, name) => page.getByRole('button', { name, exact: true })
-const heading = (page, name) => page.getByRole('heading', { name, exact: true })
-const answered = (page, count) => page.locator('article[data-status=done]').nth(count - 1)
-
-async function photograph(page) {
-  await button(page, 'Touch to begin').click()
-  await page.locator('img.seen').waitFor()
-  await button(page, 'Take the photo').click()
-}
+useBrowser()
 
 visit('photograph, read, open a source, ask, start over', {}, async (page, fixture) => {
   assert.equal(await page.locator('html').getAttribute('lang'), 'en')
@@ -55,7 +23,8 @@ visit('photograph, read, open a source, ask, start over', {}, async (page, fixtu
   const sheet = page.getByRole('dialog')
   await sheet.locator('mark').waitFor()
   assert.match(await sheet.locator('mark').innerText(), /^The eye finds spirals in it/)
-  assert.match(await sheet.innerText(), /exhibits\/phyllotaxis\.md/)
+  assert.match(await sheet.innerText(), /The gallery’s text on “Phyllotaxis”/)
+  assert.doesNotMatch(await sheet.innerText(), /\.md/)
   assert.match(await sheet.innerText(), /doi\.org\/10\.1016/)
   assert.equal(await page.locator('a').count(), 0, 'no link leads anywhere')
   await sheet.getByRole('button', { name: 'Close' }).first().click()
@@ -101,7 +70,7 @@ visit('in Chinese', {}, async (page) => {
   assert.equal(await page.locator('html').getAttribute('lang'), 'en', 'the language is the default again')
 })
 
-visit('another language in the middle', {}, async (page) => {
+visit('another language in the middle', {}, async (page, fixture) => {
   await photograph(page)
   await answered(page, 1).waitFor()
   await button(page, '中文').click()
@@ -109,6 +78,8 @@ visit('another language in the middle', {}, async (page) => {
   await page.getByText('每一粒种子都比前一粒转过约').waitFor()
   await answered(page, 1).waitFor()
   assert.equal(await page.getByText('Each seed is turned').count(), 0)
+  assert.equal(fixture.called('/visit/start').length, 1, 'the visit is the same')
+  assert.deepEqual(fixture.called('/visit/language').map((call) => call.body.language), ['zh'])
   assert.ok(await page.locator('.plane img').evaluate((img) => img.complete && img.naturalWidth > 0), 'the photo is still there')
 })
 
@@ -228,7 +199,7 @@ visit('a visit that the server forgot goes on', {}, async (page, fixture) => {
 
 test('the server goes and comes back', { timeout: 120_000 }, async () => {
   const first = await startFixture()
-  const opened = await open(browser, first.url, { expected: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/, /404/] })
+  const opened = await open(theBrowser(), first.url, { expected: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/, /404/] })
   const { page } = opened
   await photograph(page)
   await answered(page, 1).waitFor()
@@ -346,17 +317,11 @@ const barriers = {
 for (const [place, [script, go]] of Object.entries(barriers)) {
   visit(`no barrier: ${place}`, script, async (page) => {
     await go(page)
-    await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect.getTiming().iterations !== Infinity).map((a) => a.finished)))
-    await page.evaluate(axe)
-    const found = await page.evaluate(() =>
-      window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }),
-    )
-    assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`), [])
+    await noBarriers(page)
   }, { expected: [/503/] })
 }
 
-// Every screen in every shape: nothing sticks out of the display, nothing is too small for a finger, also while a
-// keyboard takes the lower part.
+// Every screen in every shape: nothing sticks out of the display, nothing is too small for a finger.
 const places = {
   attract: async () => undefined,
   camera: async (page) => {
@@ -383,40 +348,6 @@ for (const [shape, viewport] of Object.entries({ ...screens, phone: { width: 412
     visit(`fits: ${place}, ${shape}`, {}, async (page) => {
       await go(page)
       assert.deepEqual(await misfits(page), [])
-      if (place !== 'exhibit') return
-      await page.evaluate(() => document.documentElement.style.setProperty('--dock', '38vh'))
-      // Waits, since the page is laid out anew: the question box above the keyboard, and something of the answer in view.
-      await page.waitForFunction((keyboard) => {
-        const bottom = document.querySelector('form').getBoundingClientRect().bottom
-        return bottom <= keyboard && document.querySelector('[role=log]').getBoundingClientRect().height >= 40
-      }, viewport.height * 0.62)
     }, { viewport })
   }
-}
-
-function misfits(page) {
-  return page.evaluate(() => {
-    const wrong = []
-    if (document.documentElement.scrollWidth > innerWidth) wrong.push('the page is wider than the display')
-    for (const control of document.querySelectorAll('button, input')) {
-      const after = getComputedStyle(control, '::after')
-      const box = control.getBoundingClientRect()
-      const larger = (side, own) => Math.max(own, after.content === 'none' || after.position !== 'absolute' ? 0 : parseFloat(after[side]) || 0)
-      const name = control.getAttribute('aria-label') ?? control.innerText ?? ''
-      if (larger('width', box.width) < 43.5 || larger('height', box.height) < 43.5) wrong.push(`${name}: ${box.width} × ${box.height}`)
-      const inScroll = control.closest('.scroll')
-      if (box.left < -1 || box.right > innerWidth + 1) wrong.push(`${name}: beyond the side`)
-      if (!inScroll && (box.top < -1 || box.bottom > innerHeight + 1)) wrong.push(`${name}: beyond the end`)
-      if (control.tagName === 'BUTTON' && name.trim() === '') wrong.push(`a button without name: ${control.outerHTML.slice(0, 80)}`)
-    }
-    return wrong
-  })
-}
-
-async function waitUntil(holds, what) {
-  for (let i = 0; i < 100; i++) {
-    if (holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  assert.fail(what)
 }

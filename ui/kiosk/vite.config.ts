@@ -37,6 +37,8 @@ const carried = [
   '@fontsource-variable/noto-serif-sc/LICENSE',
   '@fontsource-variable/source-sans-3/LICENSE',
   '@fontsource-variable/source-serif-4/LICENSE',
+  'simple-keyboard/LICENSE',
+  'simple-keyboard-layouts/LICENSE',
 ]
 
 const licences: Plugin = {

@@ -2,7 +2,9 @@ import type {
   AnswerEvent,
   ExhibitCard,
   ExhibitDetail,
+  Feedback,
   Gallery,
+  Level,
   PassageView,
   Recognition,
   Visit,
@@ -74,6 +76,21 @@ export class Client {
     await this.#call('/visit/end', { method: 'POST', body: { visit }, keepalive: true })
   }
 
+  /** What is said in the visit from here on is said in this language. */
+  async setLanguage(visit: string, language: string, signal?: AbortSignal): Promise<void> {
+    await this.#call('/visit/language', { method: 'POST', body: { visit, language }, ...(signal && { signal }) })
+  }
+
+  /** Answers are made for this audience from here on. */
+  async setLevel(visit: string, level: Level, signal?: AbortSignal): Promise<void> {
+    await this.#call('/visit/level', { method: 'POST', body: { visit, level }, ...(signal && { signal }) })
+  }
+
+  /** Tells the house what a visitor thought; outlives the page. */
+  async sendFeedback(feedback: Feedback): Promise<void> {
+    await this.#call('/feedback', { method: 'POST', body: feedback, keepalive: true })
+  }
+
   /** Takes a photo with the kiosk's own camera and recognises it. */
   photograph(visit: string, signal?: AbortSignal): Promise<Recognition> {
     return this.#json('/photo', { method: 'POST', query: { visit }, wait: photoWait, ...(signal && { signal }) })
@@ -139,9 +156,19 @@ export class Client {
     return `${this.#base}/preview?n=${fresh}`
   }
 
+  /** The address of a sentence read aloud by the kiosk. */
+  speechAddress(visit: string, language: string, text: string): string {
+    return `${this.#base}/speech?${new URLSearchParams({ visit, lang: language, text })}`
+  }
+
+  /** The address of a picture of the release as it is. */
+  wholePictureAddress(picture: string): string {
+    return /^(?:\/|blob:|data:)/.test(picture) ? picture : `${this.#base}/pictures/${picture}`
+  }
+
   /** The address of a picture of the release at about the given width in pixels. */
   pictureAddress(picture: string, width: 320 | 640 | 1280): string {
-    const path = /^(?:\/|blob:|data:)/.test(picture) ? picture : `${this.#base}/pictures/${picture}`
+    const path = this.wholePictureAddress(picture)
     return `${path}${path.includes('?') ? '&' : '?'}w=${width}`
   }
 

@@ -28,10 +28,27 @@ export interface Gallery {
   kiosk: { id: string; hall: string; at: readonly [number, number] }
   camera: CameraState
   attract: Localized[]
+  /** What this kiosk can do beyond the usual; what is missing is off. */
+  features?: Features
   /** Addresses of pictures for the attract loop. */
   pictures: string[]
   idle_seconds: number
 }
+
+export interface Features {
+  /** Languages that the kiosk itself can read aloud. */
+  speech?: string[] | null
+  /** Photos may be sent from a phone on the local network. */
+  phone?: boolean
+  /** The kiosk says when the camera is held still. */
+  quality?: boolean
+  /** Staff can open the diagnostics page with a PIN. */
+  staff?: boolean
+}
+
+/** The audience that texts are chosen for. */
+export type Level = 'child' | 'general' | 'expert'
+export const levels: readonly Level[] = ['child', 'general', 'expert']
 
 export interface Visit {
   visit: string
@@ -49,6 +66,8 @@ export interface ExhibitCard {
   hall: string
   picture?: string
   picture_alt?: string
+  /** Where it is on the plan, in metres. */
+  at?: readonly [number, number]
 }
 
 /** An exhibit with what its label says. */
@@ -56,6 +75,26 @@ export interface ExhibitDetail extends ExhibitCard {
   materials?: string
   accession?: string
   credit?: string
+  pictures?: Picture[]
+  sections?: Section[]
+  sources?: Published[]
+  related?: ExhibitCard[]
+}
+
+export interface Picture {
+  url: string
+  alt?: string
+  width: number
+  height: number
+}
+
+/** One headed text about an exhibit. */
+export interface Section {
+  id: string
+  heading: string
+  level?: Level | ''
+  text: string
+  language: string
 }
 
 export interface Photo {
@@ -135,6 +174,12 @@ export interface PassageView {
   exhibit: ExhibitCard | null
   published: Published[] | null
 }
+
+/** What a visitor thought. Answers are named by what they rest on, never by the question. */
+export type Feedback =
+  | { kind: 'answer'; visit: string; exhibit: string; sources: string[]; helpful: boolean }
+  | { kind: 'survey'; language: string; found?: Opinion; easy?: Opinion }
+export type Opinion = 'yes' | 'partly' | 'no'
 
 /** The longest question the server takes, in characters. */
 export const longestQuestion = 500

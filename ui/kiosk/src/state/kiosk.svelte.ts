@@ -1,7 +1,10 @@
 import { type Client, Problem, Unreachable } from '../api/client'
-import type { Advice, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, Localized, Outline, Photo } from '../api/contract'
+import type { Advice, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, Level, Localized, Outline, Photo } from '../api/contract'
 import { languageNames, pageLanguages, strings, type PageLanguage, type Strings } from '../i18n/strings'
+import { Reader } from '../speech/reader.svelte'
+import { Typing } from '../typing/typing.svelte'
 import { Catalogue } from './catalogue.svelte'
+import { Comfort } from './comfort.svelte'
 import { Connection } from './connection.svelte'
 import { Conversation } from './conversation.svelte'
 import { IdleWatch } from './idle.svelte'
@@ -21,6 +24,14 @@ export type Screen =
   | { name: 'browse'; by: 'list' | 'number' }
   | { name: 'exhibit'; exhibit: ExhibitDetail; photo: Photo | null; outline: Outline | null; recognised: boolean }
 
+/** What is laid over a screen, which stays as it is below. */
+export type Over =
+  | { name: 'comfort' }
+  | { name: 'chapters' }
+  | { name: 'level' }
+  | { name: 'viewer'; picture: number }
+  | { name: 'compare'; other: ExhibitDetail | null }
+
 const defaultIdleSeconds = 60
 
 /** One kiosk page: the gallery it shows, the visit that is going on, and the screen the visitor sees. */
@@ -30,6 +41,12 @@ export class Kiosk {
   screen = $state.raw<Screen>({ name: 'attract' })
   /** What did not work just now; shown over any screen until the next step. */
   notice = $state.raw<Notice | null>(null)
+  /** What lies over the screen. */
+  over = $state.raw<Over | null>(null)
+  /** The audience that answers are made for. */
+  level = $state<Level>('general')
+  /** Exhibits that the visitor has had in hand, the first first. */
+  seen = $state.raw<string[]>([])
   /** Counts visits, so that nothing of one screen is kept for the next visitor. */
   turnOver = $state(0)
 
@@ -38,8 +55,13 @@ export class Kiosk {
   readonly conversation: Conversation
   readonly catalogue: Catalogue
   readonly idle: IdleWatch
+  readonly comfort = new Comfort()
+  readonly typing = new Typing()
+  readonly reader: Reader
 
   #visit: Promise<string> | null = null
+  /** Counts the steps from screen to screen, so that what comes late finds out that the visitor has gone on. */
+  #step = 0
   #abort = new AbortController()
 
   constructor(client: Client) {
@@ -58,6 +80,11 @@ export class Kiosk {
     this.idle = new IdleWatch({
       after: () => this.gallery?.idle_seconds || defaultIdleSeconds,
       expire: () => this.startOver(),
+    })
+    this.reader = new Reader({
+      address: async (language, text) => client.speechAddress(await this.#currentVisit(), language, text),
+      volume: () => this.comfort.volume,
+      hold: () => this.idle.hold(),
     })
   }
 
@@ -86,6 +113,23 @@ export class Kiosk {
 
   textIn(language: PageLanguage): Strings {
     return strings[language]
+  }
+
+  /** Whether texts in the visitor's language can be read aloud, by the browser or by the kiosk. */
+  get canSpeak(): boolean {
+    return this.reader.speaks(this.language, this.gallery?.features?.speech ?? [])
+  }
+
+  /** What is written on the screen and in the list: words that a visitor may want to type. */
+  vocabulary(): string[] {
+    const texts = this.catalogue.exhibits.flatMap((exhibit) => [exhibit.title, exhibit.maker ?? ''])
+    for (const hall of this.gallery?.halls ?? []) texts.push(this.in(hall.name, 'zh'))
+    if (this.screen.name === 'exhibit') {
+      const { title, maker, materials, sections } = this.screen.exhibit
+      texts.push(title, maker ?? '', materials ?? '', ...(sections ?? []).flatMap((section) => [section.heading, section.text]))
+    }
+    for (const turn of this.conversation.turns) texts.push(turn.question ?? '', turn.text, ...turn.followUps)
+    return texts
   }
 
   get cameraReady(): boolean {
@@ -146,6 +190,46 @@ export class Kiosk {
     this.notice = null
   }
 
+  /** Lays something over the screen. */
+  lay(over: Over): void {
+    this.reader.stop()
+    this.typing.close()
+    this.over = over
+  }
+
+  uncover(): void {
+    this.reader.stop()
+    this.over = null
+  }
+
+  /** Opens the comparison of the exhibit in hand with another. */
+  async compare(other: ExhibitCard): Promise<void> {
+    const { signal } = this.#abort
+    const before = this.over
+    try {
+      const detail = await this.client.exhibit(other.id, signal)
+      if (!signal.aborted && this.over === before) this.over = { name: 'compare', other: detail }
+    } catch (error) {
+      if (!signal.aborted) this.#trouble(error)
+    }
+  }
+
+  /** Chooses the audience; what is explained is explained anew for it. */
+  async choose(level: Level): Promise<void> {
+    this.over = null
+    if (level === this.level) return
+    this.level = level
+    const { signal } = this.#abort
+    const step = this.#step
+    this.conversation.clear()
+    try {
+      await this.#inVisit((visit) => this.client.setLevel(visit, level, signal))
+      if (!signal.aborted && this.#step === step && this.screen.name === 'exhibit') void this.conversation.explain()
+    } catch (error) {
+      if (!signal.aborted) this.#trouble(error)
+    }
+  }
+
   /** Takes a photo with the kiosk's camera and goes where the recognition leads. */
   async photograph(): Promise<void> {
     if (this.screen.name !== 'camera' || this.screen.busy) return
@@ -173,10 +257,10 @@ export class Kiosk {
   /** The visitor says which exhibit it is: from the cards, the list or the number pad. */
   async pick(exhibit: ExhibitCard, photo: Photo | null = null, outline: Outline | null = null): Promise<void> {
     const { signal } = this.#abort
-    const before = this.screen
+    const step = this.#step
     try {
       const held = await this.#inVisit((visit) => this.client.holdExhibit(visit, exhibit.id, signal))
-      if (!signal.aborted && this.screen === before) this.#show({ ...exhibit, ...held }, photo, outline, false)
+      if (!signal.aborted && this.#step === step) this.#show({ ...exhibit, ...held }, photo, outline, false)
     } catch (error) {
       if (!signal.aborted) this.#trouble(error)
     }
@@ -189,20 +273,24 @@ export class Kiosk {
     if (this.screen.name === 'attract') return
     const { signal } = this.#abort
     const screen = this.screen
+    const step = this.#step
+    const overtaken = () => signal.aborted || this.#step !== step || this.language !== language
+    this.reader.stop()
+    this.typing.close()
     this.conversation.clear()
     try {
-      await this.#renewVisit(language, screen.name === 'exhibit' ? screen.exhibit.id : null)
-      if (signal.aborted || this.screen !== screen) return
+      await this.#inVisit((visit) => this.client.setLanguage(visit, language, signal))
+      if (overtaken()) return
       if (screen.name === 'browse') await this.catalogue.load()
       if (screen.name === 'choose' || screen.name === 'unknown') {
         const candidates = await Promise.all(
           screen.candidates.map(async (c) => ({ ...c, exhibit: await this.client.exhibit(c.exhibit.id, signal) })),
         )
-        if (this.screen === screen) this.screen = { ...screen, candidates }
+        if (!overtaken()) this.screen = { ...screen, candidates }
       }
       if (screen.name === 'exhibit') {
         const exhibit = await this.client.exhibit(screen.exhibit.id, signal)
-        if (signal.aborted || this.screen !== screen) return
+        if (overtaken()) return
         this.screen = { ...screen, exhibit }
         void this.conversation.explain()
       }
@@ -219,6 +307,9 @@ export class Kiosk {
     this.#visit = null
     this.idle.stop()
     this.catalogue.clear()
+    this.comfort.reset()
+    this.level = 'general'
+    this.seen = []
     this.#go({ name: 'attract' })
     this.turnOver++
     const [language] = this.languages
@@ -232,12 +323,17 @@ export class Kiosk {
     this.#abort.abort()
     this.conversation.clear()
     this.connection.close()
+    this.reader.stop()
     this.idle.stop()
   }
 
   #go(screen: Screen): void {
+    this.#step++
     this.conversation.clear()
+    this.reader.stop()
+    this.typing.close()
     this.notice = null
+    this.over = null
     this.screen = screen
   }
 
@@ -269,15 +365,18 @@ export class Kiosk {
 
   #show(exhibit: ExhibitDetail, photo: Photo | null, outline: Outline | null, recognised: boolean): void {
     this.#go({ name: 'exhibit', exhibit, photo, outline, recognised })
+    this.seen = [...this.seen.filter((id) => id !== exhibit.id), exhibit.id]
     void this.conversation.explain()
-    if (exhibit.materials === undefined) void this.#completeLabel(exhibit.id)
+    if (exhibit.sections === undefined) void this.#completeLabel(exhibit.id)
   }
 
-  /** Adds materials and credit to the title, which the cards lack. The screen does without where they cannot be had. */
+  /** Adds the label and the texts to the title, which the cards lack. The screen does without where they cannot be had. */
   async #completeLabel(id: string): Promise<void> {
     const { signal } = this.#abort
+    const { language } = this
     const detail = await this.client.exhibit(id, signal).catch(() => null)
-    if (!detail || signal.aborted || this.screen.name !== 'exhibit' || this.screen.exhibit.id !== id) return
+    if (!detail || signal.aborted || language !== this.language) return
+    if (this.screen.name !== 'exhibit' || this.screen.exhibit.id !== id) return
     this.screen = { ...this.screen, exhibit: { ...this.screen.exhibit, ...detail } }
   }
 
@@ -314,7 +413,11 @@ export class Kiosk {
   }
 
   #startVisit(language: PageLanguage): Promise<string> {
-    const started = this.client.startVisit(language, this.#abort.signal).then(({ visit }) => visit)
+    const { signal } = this.#abort
+    const started = this.client.startVisit(language, signal).then(async ({ visit }) => {
+      if (this.level !== 'general') await this.client.setLevel(visit, this.level, signal)
+      return visit
+    })
     // A start that failed must not be what later calls wait for.
     started.catch(() => {
       if (this.#visit === started) this.#visit = null

@@ -38,6 +38,8 @@ async function kioskBefore(told: Record<string, Answer> = {}) {
     '/gallery': () => json(gallery),
     '/visit/start': () => json({ visit: `v${++visits}` }, 201),
     '/visit/end': () => json(null, 204),
+    '/visit/language': () => json(null, 204),
+    '/visit/level': () => json(null, 204),
     '/visit/exhibit': (body) => json(card(String(body['exhibit']))),
     '/photo': () => json({ photo, decision: 'match', advice: '', candidates: [candidate('a')] }),
     '/exhibits': () => json({ exhibits: [card('a'), card('b')] }),
@@ -85,19 +87,41 @@ describe('languages', () => {
     await vi.waitFor(() => expect(kiosk.conversation.busy).toBe(false))
     await kiosk.changeLanguage('en')
     await vi.waitFor(() => expect(kiosk.conversation.current?.status).toBe('done'))
-    expect(called('/visit/start').map((call) => call.body['language'])).toEqual(['zh', 'en'])
-    expect(called('/visit/exhibit').at(-1)).toMatchObject({ body: { visit: 'v2', exhibit: 'a' }, lang: 'en' })
-    expect(called('/ask').at(-1)).toMatchObject({ body: { visit: 'v2', explain: true }, lang: 'en' })
+    expect(called('/visit/start')).toHaveLength(1)
+    expect(called('/visit/language').map((call) => call.body)).toEqual([{ visit: 'v1', language: 'en' }])
+    expect(called('/ask').at(-1)).toMatchObject({ body: { visit: 'v1', explain: true }, lang: 'en' })
     expect(kiosk.screen).toMatchObject({ name: 'exhibit', photo })
     expect(kiosk.conversation.turns).toHaveLength(1)
   })
 
-  test('the next visitor finds the default again', async () => {
-    const { kiosk } = await kioskBefore()
+  test('the next visitor finds everything as usual again', async () => {
+    const { kiosk, called } = await kioskBefore()
     kiosk.begin('en')
     expect(kiosk.language).toBe('en')
+    await kiosk.photograph()
+    await kiosk.choose('child')
+    kiosk.comfort.resize(1)
+    kiosk.comfort.contrast = kiosk.comfort.low = kiosk.comfort.still = true
+    kiosk.lay({ name: 'comfort' })
+    expect(called('/visit/level').map((call) => call.body)).toEqual([{ visit: 'v1', level: 'child' }])
+    expect(kiosk.seen).toEqual(['a'])
     kiosk.startOver()
     expect(kiosk.language).toBe('zh')
+    expect([kiosk.level, kiosk.seen, kiosk.over, kiosk.comfort.changed]).toEqual(['general', [], null, false])
+  })
+
+  test('a visit begun anew is for the same audience', async () => {
+    let forgot = 0
+    const { kiosk, called } = await kioskBefore({
+      '/ask': () => (++forgot === 3 ? problem(404, 'no_such_visit') : new Response(`data: {"type":"token","text":"Words."}\n\n${done}`)),
+    })
+    kiosk.begin()
+    await kiosk.photograph()
+    await kiosk.choose('expert')
+    await vi.waitFor(() => expect(kiosk.conversation.busy).toBe(false))
+    await kiosk.conversation.ask('?')
+    expect(called('/visit/level').map((call) => call.body)).toEqual([{ visit: 'v1', level: 'expert' }, { visit: 'v2', level: 'expert' }])
+    kiosk.close()
   })
 })
 
