@@ -12,7 +12,7 @@ const (
 	matchInliers  = 12
 	chooseInliers = 8
 	maxCards      = 3
-	// rivalShare is the part of the leader's inliers with which another exhibit in the same place makes it unsure:
+	// rivalShare is the part of the leader's strength from which another exhibit in the same place makes it unsure:
 	// copies, replicas and editions of one print share most of their features, other works none.
 	rivalShare = 0.6
 )
@@ -23,40 +23,68 @@ func confidence(inliers int) float64 {
 	return 1 / (1 + math.Exp(8.5-float64(inliers)))
 }
 
+// strength compares exhibits that are found in the same place: inliers, weighed by the part of the exhibit's outline
+// that lies on the photo. A sheet of four prints is as like a photo of one of them as that one is, but three quarters
+// of it would lie outside.
+func strength(c Candidate) float64 {
+	whole := area(c.Outline)
+	if whole == 0 {
+		return 0
+	}
+	return float64(c.Inliers) * area(visible(c.Outline)) / whole
+}
+
 // decide says what to do with candidates, most inliers first and one per exhibit, and which of them to show. The
 // first of a match is the answer; those after it are further works on the photo.
 func decide(candidates []Candidate) (Decision, []Candidate) {
-	var works, rivals []Candidate // works are the strongest in their places
+	var sure, unsure [][]Candidate // the exhibits found in one place, strongest first
+	for _, place := range places(candidates) {
+		if place[0].Inliers >= matchInliers {
+			sure = append(sure, place)
+		} else {
+			unsure = append(unsure, place)
+		}
+	}
+	if len(sure) == 0 {
+		cards := slices.Concat(unsure...)
+		if len(cards) == 0 {
+			return DecisionUnknown, nil
+		}
+		slices.SortStableFunc(cards, func(a, b Candidate) int { return cmp.Compare(b.Inliers, a.Inliers) })
+		return DecisionChoose, cards[:min(len(cards), maxCards)]
+	}
+	slices.SortStableFunc(sure, func(a, b []Candidate) int {
+		return cmp.Compare(prominence(b[0].Outline), prominence(a[0].Outline))
+	})
+	rivals := slices.DeleteFunc(slices.Clone(sure[0]), func(c Candidate) bool {
+		return strength(c) < rivalShare*strength(sure[0][0])
+	})
+	if len(rivals) > 1 {
+		return DecisionChoose, rivals[:min(len(rivals), maxCards)]
+	}
+	var works []Candidate
+	for _, place := range sure[:min(len(sure), maxCards)] {
+		works = append(works, place[0])
+	}
+	return DecisionMatch, works
+}
+
+// places sorts candidates with enough inliers by where on the photo they are, and those of each place by strength.
+func places(candidates []Candidate) [][]Candidate {
+	var out [][]Candidate
 	for _, c := range candidates {
 		if c.Inliers < chooseInliers {
 			continue
 		}
-		if slices.ContainsFunc(works, func(w Candidate) bool { return samePlace(w.Outline, c.Outline) }) {
-			rivals = append(rivals, c)
+		at := slices.IndexFunc(out, func(place []Candidate) bool { return samePlace(place[0].Outline, c.Outline) })
+		if at < 0 {
+			out = append(out, []Candidate{c})
 		} else {
-			works = append(works, c)
+			out[at] = append(out[at], c)
 		}
 	}
-	if len(works) == 0 {
-		return DecisionUnknown, nil
+	for _, place := range out {
+		slices.SortStableFunc(place, func(a, b Candidate) int { return cmp.Compare(strength(b), strength(a)) })
 	}
-	sure := slices.Clone(works)
-	sure = slices.DeleteFunc(sure, func(c Candidate) bool { return c.Inliers < matchInliers })
-	if len(sure) == 0 {
-		return DecisionChoose, candidates[:min(len(works)+len(rivals), maxCards)]
-	}
-	slices.SortStableFunc(sure, func(a, b Candidate) int {
-		return cmp.Compare(prominence(b.Outline), prominence(a.Outline))
-	})
-	leader := sure[0]
-	cards := []Candidate{leader}
-	for _, r := range rivals {
-		if float64(r.Inliers) >= rivalShare*float64(leader.Inliers) && samePlace(r.Outline, leader.Outline) {
-			cards = append(cards, r)
-		}
-	}
-	if len(cards) > 1 {
-		return DecisionChoose, cards[:min(len(cards), maxCards)]
-	}
-	return DecisionMatch, sure[:min(len(sure), maxCards)]
+	return out
 }
