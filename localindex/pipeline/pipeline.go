@@ -105,7 +105,7 @@ func (p *Pipeline) Read(ctx context.Context, file string, data []byte, w Wish) (
 	if err != nil {
 		return Output{}, err
 	}
-	if d.Key == key && d.Failed == nil {
+	if d.Key == key && d.came(Chunked) {
 		if out, ok := p.kept(key); ok {
 			return out, nil
 		}
@@ -277,12 +277,12 @@ func (p *Pipeline) Finish(step Step, took time.Duration, reason string) {
 	before := order[max(0, slices.Index(order, step)-1)]
 	for _, d := range p.docs {
 		if d.Failed != nil && d.Failed.Step != step || !p.seen[d.File] ||
-			!slices.ContainsFunc(d.Done, func(o Done) bool { return o.Step == before }) {
+			!d.came(before) {
 			continue
 		}
 		if reason != "" {
 			d.fail(step, p.options.Now(), reason)
-		} else if !slices.ContainsFunc(d.Done, func(o Done) bool { return o.Step == step }) || d.Failed != nil {
+		} else if !d.came(step) || d.Failed != nil {
 			d.did(step, p.options.Now(), took)
 		}
 	}

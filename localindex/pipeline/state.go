@@ -84,6 +84,11 @@ func (d Document) State() string {
 	return string(d.Done[len(d.Done)-1].Step)
 }
 
+// came reports whether a step was done.
+func (d *Document) came(step Step) bool {
+	return slices.ContainsFunc(d.Done, func(o Done) bool { return o.Step == step })
+}
+
 // log adds a line.
 func (d *Document) log(at time.Time, format string, args ...any) {
 	d.Log = append(d.Log, Line{at, fmt.Sprintf(format, args...)})

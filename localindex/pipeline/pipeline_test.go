@@ -1,0 +1,216 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"docent/localindex/chunk"
+	"docent/localindex/document"
+	"docent/localindex/document/standard"
+)
+
+// counting counts how often a parser is asked.
+type counting struct {
+	document.Parser
+	calls *int
+}
+
+func (c counting) Parse(ctx context.Context, name string, data []byte) (document.Document, error) {
+	*c.calls++
+	return c.Parser.Parse(ctx, name, data)
+}
+
+type house struct {
+	dir   string
+	now   time.Time
+	calls int
+}
+
+func (h *house) open(t *testing.T) *Pipeline {
+	t.Helper()
+	parsers := standard.Parsers()
+	for f, p := range parsers {
+		parsers[f] = counting{p, &h.calls}
+	}
+	p, err := New(Options{Dir: h.dir, Parsers: parsers, Now: func() time.Time {
+		h.now = h.now.Add(time.Second)
+		return h.now
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const guide = "# Guide\n\nThe vessel is old.\n\n## Casting\n\nIt was cast in clay moulds.\n"
+
+// run takes documents through a whole build.
+func (h *house) run(t *testing.T, files map[string]string, vectorFailure string) []Document {
+	t.Helper()
+	p := h.open(t)
+	for _, name := range []string{"a.md", "b.docx", "c.txt"} {
+		if data, ok := files[name]; ok {
+			if _, err := p.Read(t.Context(), name, []byte(data), Wish{}); err != nil && !errors.As(err, new(*document.Error)) {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.Finish(Embedded, time.Second, vectorFailure)
+	p.Finish(Indexed, time.Second, "")
+	if err := p.Save(); err != nil {
+		t.Fatal(err)
+	}
+	docs, err := Load(h.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
+}
+
+func states(docs []Document) []string {
+	var out []string
+	for _, d := range docs {
+		out = append(out, d.File+": "+d.State())
+	}
+	return out
+}
+
+func TestStates(t *testing.T) {
+	h := &house{dir: t.TempDir()}
+	files := map[string]string{"a.md": guide, "b.docx": "no zip at all", "c.txt": "A short text."}
+	docs := h.run(t, files, "")
+	want := []string{
+		"a.md: indexed",
+		"b.docx: failed at parsed because open: this is not a DOCX file, whatever its name says (save it again as DOCX)",
+		"c.txt: indexed",
+	}
+	if diff := cmp.Diff(want, states(docs)); diff != "" {
+		t.Fatalf("states differ (-want +got):\n%s", diff)
+	}
+	a := docs[0]
+	var steps []string
+	for _, d := range a.Done {
+		steps = append(steps, string(d.Step))
+		if d.At.IsZero() {
+			t.Errorf("no time of %s", d.Step)
+		}
+	}
+	if diff := cmp.Diff("received parsed chunked embedded indexed", strings.Join(steps, " ")); diff != "" {
+		t.Errorf("steps differ (-want +got):\n%s", diff)
+	}
+	if a.Sections != 2 || a.Passages != 2 || a.Format != "markdown" || a.Reason == "" || len(a.Log) != 5 {
+		t.Errorf("document is %+v", a)
+	}
+}
+
+func TestOnlyWhatChangedIsDoneAgain(t *testing.T) {
+	h := &house{dir: t.TempDir()}
+	files := map[string]string{"a.md": guide, "c.txt": "A short text."}
+	first := h.run(t, files, "")
+	if h.calls != 2 {
+		t.Fatalf("%d documents were parsed, want 2", h.calls)
+	}
+	second := h.run(t, files, "")
+	if h.calls != 2 {
+		t.Errorf("unchanged documents were parsed again")
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("states of unchanged documents differ (-first +second):\n%s", diff)
+	}
+
+	files["c.txt"] = "Another text."
+	third := h.run(t, files, "")
+	if h.calls != 3 {
+		t.Errorf("%d documents were parsed, want the changed one alone", h.calls-2)
+	}
+	if !cmp.Equal(first[0], third[0]) || cmp.Equal(first[1], third[1]) {
+		t.Errorf("states are %v", states(third))
+	}
+
+	p := h.open(t)
+	out, err := p.Read(t.Context(), "a.md", []byte(guide), Wish{})
+	if err != nil || h.calls != 3 || len(out.Sections) != 2 || out.Title != "Guide" {
+		t.Errorf("what was kept is %+v, %v", out, err)
+	}
+	if _, err := p.Read(t.Context(), "a.md", []byte(guide), Wish{Sizes: chunk.Sizes{Passage: 100}}); err != nil || h.calls != 4 {
+		t.Errorf("%v; a document that is to be divided otherwise was not", err)
+	}
+
+	delete(files, "a.md")
+	if docs := h.run(t, files, ""); len(docs) != 1 {
+		t.Errorf("documents are %v", states(docs))
+	}
+	kept, err := filepath.Glob(filepath.Join(h.dir, chunksFolder, "*.json"))
+	if err != nil || len(kept) != 1 {
+		t.Errorf("kept are %v, %v; want those of c.txt", kept, err)
+	}
+}
+
+func TestAServerThatFails(t *testing.T) {
+	h := &house{dir: t.TempDir()}
+	files := map[string]string{"a.md": guide}
+	docs := h.run(t, files, "embedded 3 of 9 texts: slow down")
+	if got := docs[0].State(); got != "failed at embedded because embedded 3 of 9 texts: slow down" {
+		t.Errorf("state is %s", got)
+	}
+	if docs = h.run(t, files, ""); docs[0].State() != "indexed" || h.calls != 1 {
+		t.Errorf("after the next build the state is %s, parsed %d times", docs[0].State(), h.calls)
+	}
+}
+
+func TestDamagedStatesAreBegunAnew(t *testing.T) {
+	h := &house{dir: t.TempDir()}
+	files := map[string]string{"a.md": guide}
+	h.run(t, files, "")
+	if err := os.WriteFile(filepath.Join(h.dir, stateFile), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(h.dir); err == nil {
+		t.Error("a damaged file was read")
+	}
+	if docs := h.run(t, files, ""); docs[0].State() != "indexed" {
+		t.Errorf("state is %s", docs[0].State())
+	}
+}
+
+func TestReadStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := (&house{dir: t.TempDir()}).open(t)
+	if _, err := p.Read(ctx, "a.md", []byte(guide), Wish{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want it cancelled", err)
+	}
+}
+
+func TestRanges(t *testing.T) {
+	for _, tt := range []struct {
+		numbers []int
+		want    string
+	}{{nil, ""}, {[]int{3}, "3"}, {[]int{1, 2, 3, 7, 9, 10}, "1–3, 7, 9–10"}} {
+		if got := ranges(tt.numbers); got != tt.want {
+			t.Errorf("ranges(%v) = %s, want %s", tt.numbers, got, tt.want)
+		}
+	}
+}
+
+func FuzzStates(f *testing.F) {
+	f.Add([]byte(`[{"file":"a","sha256":"x","size":1,"done":[{"step":"parsed","at":"2026-01-02T03:04:05Z"}]}]`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		docs, err := decodeStates(data)
+		if err != nil {
+			return
+		}
+		for _, d := range docs {
+			d.State()
+			d.did(Parsed, time.Time{}, 0)
+		}
+	})
+}
