@@ -133,6 +133,7 @@ func (s *shelf) newUnit(u unit, language string) unit {
 		u.weight *= singleShare
 	}
 	if u.notion == nil && s.topics.has(u) {
+		u.topic = true
 		u.weight *= topicShare
 	}
 	return u

@@ -52,7 +52,7 @@ const (
 func (s *shelf) score(q question, in scope, passages []*passage, inHand string, level gallery.Level) []*candidate {
 	var out []*candidate
 	for _, p := range passages {
-		if !s.belongs(q, in, p) {
+		if !s.belongs(q, in, p) || !q.sameSubject(p) {
 			continue
 		}
 		sentences := make([]*candidate, len(p.sentences))

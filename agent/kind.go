@@ -68,7 +68,7 @@ var kindWords = []struct {
 		[]string{"多少", "几多", "多长", "多大", "多高", "多宽"}},
 	{kindWhy, []string{"why", "how come", "reason"}, []string{"为什么", "为何", "为啥", "原因", "怎么会"}},
 	{kindWhen, []string{"when", "what year", "which year", "what time", "how old", "what date", "what century", "which century"},
-		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "哪个世纪", "几世纪", "年代"}},
+		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "什么朝代", "哪个朝代", "哪个世纪", "几世纪", "年代"}},
 	{kindWho, []string{"who", "whom", "whose", "by whom"}, []string{"谁", "哪位", "什么人", "何人", "哪个人", "作者"}},
 	{kindWhere, []string{"where", "which hall", "which room", "which floor", "which country"},
 		[]string{"哪里", "哪儿", "何处", "在哪", "哪个厅", "哪个展厅", "几楼", "哪个国家", "什么地方"}},

@@ -28,7 +28,7 @@ var notions = []notion{
 	newNotion("toilet", true, "toilet restroom bathroom washroom wc loo lavatory", "洗手间 厕所 卫生间 盥洗室"),
 	newNotion("food", true, "cafe coffee food eat drink restaurant lunch snack tea", "咖啡厅 咖啡馆 咖啡 餐厅 餐饮 吃饭 吃东西 饮料 饮食 喝水 茶"),
 	newNotion("cloakroom", true, "cloakroom locker bag backpack coat luggage suitcase umbrella", "寄存 存包 衣帽 行李 储物柜 储物 背包 雨伞 存放"),
-	newNotion("access", true, "wheelchair accessible accessibility disabled lift elevator ramp stroller pram pushchair", "轮椅 无障碍 电梯 坡道 婴儿车 推车 残疾 残障"),
+	newNotion("access", true, "wheelchair accessible accessibility disabled lift elevator ramp stroller pram pushchair", "轮椅通道 无障碍通道 轮椅 无障碍 电梯 坡道 婴儿车 推车 残疾 残障"),
 	newNotion("photography", true, "photograph photography photo camera flash selfie tripod", "拍照 照相 摄影 闪光灯 相机 自拍 拍摄 三脚架"),
 	newNotion("tour", true, "tour guided workshop event talk lecture activity", "导览 工作坊 活动 讲座 参观团 导赏"),
 	newNotion("shop", true, "shop store souvenir gift buy sell sale", "商店 纪念品 礼品 出售 卖"),

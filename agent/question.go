@@ -14,6 +14,7 @@ type unit struct {
 	stems  []string // any of these Latin stems
 	han    []string // any of these Chinese strings
 	weight float64  // how much it tells: idf over the gallery's texts
+	topic  bool     // it is a word of a title or a maker's name
 	notion *notion
 }
 
@@ -52,6 +53,26 @@ func (q question) names() bool {
 // hasName reports whether a text has such a word of the question.
 func (q question) hasName(t words.Terms) bool {
 	return slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil && u.in(t) })
+}
+
+// sameSubject reports whether a passage may answer a question for a person, time, place or number: where the question has
+// words of titles or makers' names, the passage, its headings or keywords have one of them at least. When Mandelbrot was
+// born is not answered by when others were.
+func (q question) sameSubject(p *passage) bool {
+	if !q.kind.strict() {
+		return true
+	}
+	asked := false
+	for _, u := range q.focus {
+		if !u.topic {
+			continue
+		}
+		if u.in(p.terms) || u.in(p.title) || u.in(p.keywords) {
+			return true
+		}
+		asked = true
+	}
+	return !asked
 }
 
 // overview reports whether the question asks for nothing but an exhibit itself.

@@ -198,7 +198,7 @@ func english() wording {
 			}
 			return fmt.Sprintf("This is “%s”.", title)
 		},
-		maker:     func(s string) string { return "Made by: " + stop(s) },
+		maker:     func(s string) string { return "Maker: " + stop(s) },
 		date:      func(s string) string { return "Date: " + stop(s) },
 		materials: func(s string) string { return "Materials: " + stop(s) },
 		accession: func(s string) string { return fmt.Sprintf("Its accession number is %s.", s) },
@@ -207,7 +207,7 @@ func english() wording {
 		between:   " ",
 
 		keywordsHours:    []string{"open", "opening", "hours", "times", "close", "closing", "closed", "today", "tomorrow", "weekend", "last entry", "admission time"},
-		keywordsClosures: []string{"holiday", "holidays", "closed", "closure", "special hours", "Christmas"},
+		keywordsClosures: []string{"holiday", "holidays", "closed", "closure", "special hours"},
 		keywordsTickets:  []string{"ticket", "price", "cost", "how much", "pay", "admission", "entry fee", "entrance fee", "free", "discount", "concession"},
 		keywordsContact:  []string{"address", "phone", "telephone", "call", "contact", "get here", "directions"},
 		keywordsRules:    []string{"rules", "allowed", "may I", "can I", "photo", "photos", "take pictures", "photograph", "photography", "camera", "flash", "video", "film", "food", "drink", "bags", "touch", "pets", "dogs"},
