@@ -4,10 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,12 +32,25 @@ type demoCmd struct {
 const (
 	demoSite  = "demo"
 	demoKiosk = "kiosk-1"
+
+	// makingPrefix begins the name of a folder that a demo's house is being made in.
+	makingPrefix = "making-"
 )
 
 func (c demoCmd) Run(ctx context.Context, t *terminal) error {
 	dir, err := c.dir()
 	if err != nil {
 		return err
+	}
+	lock, err := lockDemo(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	for _, address := range []string{c.Listen, c.HubListen} {
+		if err := canListen(ctx, address); err != nil {
+			return err
+		}
 	}
 	house, err := prepareDemo(ctx, t, dir, c.Gallery)
 	if err != nil {
@@ -71,6 +88,48 @@ func (c demoCmd) dir() (string, error) {
 		return "", fmt.Errorf("find a folder for the demo (choose one with --dir): %w", err)
 	}
 	return filepath.Join(cache, "docent", "demo"), nil
+}
+
+// errDemoRuns is the error for a folder that another demo has.
+var errDemoRuns = errors.New("another demo runs there; choose another folder with --dir")
+
+// lockDemo makes the demo's folder and takes it for this process, so that no second demo replaces the gallery below the
+// first, and removes what a demo left half made that was killed. The kernel gives the folder back when the process ends.
+func lockDemo(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make folder for the demo: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("take folder for the demo: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		lock.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = errDemoRuns
+		}
+		return nil, fmt.Errorf("take folder %s for the demo: %w", dir, err)
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), makingPrefix) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("clear folder for the demo: %w", err)
+	}
+	return lock, nil
+}
+
+// canListen says before the long preparation what would fail after it.
+func canListen(ctx context.Context, address string) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("open a page for the demo (choose another address with --listen and --hub-listen): %w", err)
+	}
+	return l.Close()
 }
 
 func (c demoCmd) config(dir string, house demoHouse, h *hub.Hub) kiosk.Config {
@@ -125,7 +184,7 @@ func prepareDemo(ctx context.Context, t *terminal, dir, gallery string) (demoHou
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return demoHouse{}, fmt.Errorf("make folder for the demo: %w", err)
 	}
-	making, err := os.MkdirTemp(dir, "making-")
+	making, err := os.MkdirTemp(dir, makingPrefix)
 	if err != nil {
 		return demoHouse{}, fmt.Errorf("make folder for the demo: %w", err)
 	}
