@@ -33,6 +33,7 @@ type Config struct {
 	Camera CameraConfig `koanf:"camera"`
 	Visit  VisitConfig  `koanf:"visit"`
 	Model  ModelConfig  `koanf:"model"`
+	Search SearchConfig `koanf:"search"`
 	Hub    HubConfig    `koanf:"hub"`
 	Outbox OutboxConfig `koanf:"outbox"`
 	Limits LimitsConfig `koanf:"limits"`
@@ -160,6 +161,7 @@ func (c Config) Validate() error {
 		}
 		p.Need("model.name", c.Model.Name)
 	}
+	c.Search.validate(&p)
 	settings.Within(&p, "model.first_token_timeout", c.Model.FirstTokenTimeout, 100*time.Millisecond, time.Minute)
 	if c.Hub.Broker != "" {
 		if u, err := url.Parse(c.Hub.Broker); err != nil || u.Port() == "" || u.Scheme != "tls" && u.Scheme != "tcp" {

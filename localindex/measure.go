@@ -49,6 +49,7 @@ const (
 	maxProbes        = 200   // of each kind and language
 	minProbes        = 10    // fewer of a kind say nothing
 	provingProbes    = 100   // in each language, to trust vectors learnt from the texts
+	provingGain      = 0.01  // of MRR, averaged over the kinds: less is chance
 	measuredPassages = 3_000 // at most; more would take as long again as the build itself
 	measuredRank     = 10
 )
@@ -107,16 +108,17 @@ func (d densePart) weigh(ctx context.Context, g *gallery.Gallery, f fusion, sour
 // average of any language. Vectors learnt from the texts have to prove themselves: on enough questions, with a gain in each
 // language, and with no kind of question made worse.
 func worthwhile(measures []Measure, i int, learnt bool) bool {
-	gain, asked := map[string]float64{}, map[string]int{}
+	gain, asked, kinds := map[string]float64{}, map[string]int{}, map[string]float64{}
 	for _, m := range measures {
 		if learnt && m.Tried[i].MRR < m.Keyword {
 			return false
 		}
 		gain[m.Language] += m.Tried[i].MRR - m.Keyword
 		asked[m.Language] += m.Questions
+		kinds[m.Language]++
 	}
 	for language, g := range gain {
-		if g < 0 || learnt && (g == 0 || asked[language] < provingProbes) {
+		if g < 0 || learnt && (g < provingGain*kinds[language] || asked[language] < provingProbes) {
 			return false
 		}
 	}

@@ -36,9 +36,16 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		}
 	}()
 
-	release, err := localindex.Open(ctx, c.Release)
+	services, err := searchServices(c)
 	if err != nil {
 		return nil, err
+	}
+	release, err := localindex.OpenWith(ctx, c.Release, services)
+	if err != nil {
+		return nil, err
+	}
+	if why := release.VectorsUnused(); why != "" {
+		log.Warn("the release is searched by its words alone", "release", release.Manifest().ID, "why", why)
 	}
 	a.closers = append(a.closers, release.Close)
 	recogniser, err := vision.Open(release.PartDir(vision.IndexPart{}.Name()), vision.Options{Logger: log})
