@@ -37,6 +37,24 @@ type Config struct {
 	Hub    HubConfig    `koanf:"hub"`
 	Outbox OutboxConfig `koanf:"outbox"`
 	Limits LimitsConfig `koanf:"limits"`
+	Staff  StaffConfig  `koanf:"staff"`
+	Phone  PhoneConfig  `koanf:"phone"`
+	// TakeAlong is the address of the house's page about an exhibit, with {exhibit} and {language} in it, for the code
+	// that visitors take along. Without one the code holds the label itself.
+	TakeAlong string `koanf:"take_along"`
+}
+
+// StaffConfig is about staff that stand before the kiosk.
+type StaffConfig struct {
+	// PIN opens the diagnostics page, 4 to 12 digits. Without one, it cannot be opened.
+	PIN settings.Secret `koanf:"pin"`
+}
+
+// PhoneConfig is about visitors' phones on the local network.
+type PhoneConfig struct {
+	// URL is where phones reach this kiosk, such as http://192.168.1.20:8080. Without one it is where the kiosk listens,
+	// if that is one address of the network; else photos cannot come from phones.
+	URL string `koanf:"url"`
 }
 
 // CameraConfig says where pictures come from.
@@ -171,6 +189,21 @@ func (c Config) Validate() error {
 	settings.Within(&p, "outbox.max_mib", c.Outbox.MaxMiB, 1, 1<<20)
 	if !slices.Contains([]outbox.OnFull{outbox.RejectNew, outbox.DropOldest}, outbox.OnFull(c.Outbox.OnFull)) {
 		p.Add("outbox.on_full", fmt.Sprintf("%q is neither %s nor %s", c.Outbox.OnFull, outbox.RejectNew, outbox.DropOldest))
+	}
+	if pin := c.Staff.PIN.Reveal(); pin != "" {
+		if err := validPIN(pin); err != nil {
+			p.Add("staff.pin", err.Error())
+		}
+	}
+	if c.Phone.URL != "" {
+		if err := validPhoneURL(c.Phone.URL); err != nil {
+			p.Add("phone.url", err.Error())
+		}
+	}
+	if c.TakeAlong != "" {
+		if err := validTakeAlong(c.TakeAlong); err != nil {
+			p.Add("take_along", err.Error())
+		}
 	}
 	settings.Within(&p, "limits.recognitions", c.Limits.Recognitions, 1, 64)
 	settings.Within(&p, "limits.answers", c.Limits.Answers, 1, 1024)

@@ -58,6 +58,9 @@ type Options struct {
 	Pages      fs.FS  // the built page, index.html at the root; nil: none
 	Logger     *slog.Logger
 	Clock      func() time.Time // default time.Now
+	// Status is what staff read on the diagnostics page about the parts outside the kiosk, by name: "version", "link",
+	// "outbox". Nil: nothing.
+	Status func() map[string]string
 }
 
 // Kiosk is the appliance's server.
@@ -112,7 +115,6 @@ func New(o Options) (*Kiosk, error) {
 		pictures:     picture.NewCache(o.Config.Limits.PictureCacheMiB << 20),
 		recognitions: make(chan struct{}, o.Config.Limits.Recognitions),
 		answers:      make(chan struct{}, o.Config.Limits.Answers),
-		forPage:      newForPage(),
 	}
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
@@ -120,6 +122,7 @@ func New(o Options) (*Kiosk, error) {
 	if k.now == nil {
 		k.now = time.Now
 	}
+	k.forPage = newForPage(o, k.now())
 	k.stopping, k.stop = context.WithCancel(context.Background())
 	if o.Release != nil {
 		k.shelf.replace(newContent(o.Release, o.Recogniser))

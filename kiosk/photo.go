@@ -62,8 +62,10 @@ type timings struct {
 
 // postPhoto names the exhibit on a photo: the one in the multipart field "photo", or, with an empty body, one that the
 // camera takes now.
-func (k *Kiosk) postPhoto(c *fiber.Ctx) error {
-	v, err := k.visits.Get(c.Query("visit"))
+func (k *Kiosk) postPhoto(c *fiber.Ctx) error { return k.takePhoto(c, c.Query("visit")) }
+
+func (k *Kiosk) takePhoto(c *fiber.Ctx, visit string) error {
+	v, err := k.visits.Get(visit)
 	if err != nil {
 		return err
 	}

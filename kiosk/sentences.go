@@ -42,6 +42,18 @@ var sentences = map[string][2]sentence{
 		{"Your visit has ended", "Please touch the screen to start again."},
 		{"您的参观已结束", "请触摸屏幕重新开始。"},
 	},
+	string(codeNoSuchVisit) + ".phone": {
+		{"This code is over", "Each code is good for one photo within two minutes. Please scan the new one on the screen."},
+		{"此二维码已失效", "每个二维码只能在两分钟内传一张照片。请扫描屏幕上新的二维码。"},
+	},
+	string(codeBusy) + ".pin": {
+		{"Too many tries", "Please wait half a minute and try again."},
+		{"尝试次数过多", "请等半分钟后再试。"},
+	},
+	string(codeForbidden) + ".pin": {
+		{"That is not the PIN", "Please try again."},
+		{"PIN 不正确", "请再试一次。"},
+	},
 	string(codeNoSuchExhibit): {
 		{"No such exhibit", "This exhibit is not in the gallery at the moment. Please choose another one."},
 		{"没有这件展品", "馆内目前没有这件展品。请选择其他展品。"},

@@ -46,6 +46,7 @@ func (k *Kiosk) finish(c *fiber.Ctx, reason string) error {
 		return err
 	}
 	k.forget(v.Name())
+	k.phones.withdraw(v.ID, k.now())
 	k.remember(eventVisitEnded, visitEnded{Visit: v.Name(), Reason: reason})
 	return c.SendStatus(fiber.StatusNoContent)
 }

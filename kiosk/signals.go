@@ -1,0 +1,120 @@
+package kiosk
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+const (
+	mostSignalStreams = 32
+	maxEmergency      = 2_000 // bytes for each language
+	signalBeat        = 3 * time.Second
+)
+
+// signals hold what every page of this kiosk must hear at once.
+type signals struct {
+	mu        sync.Mutex
+	emergency map[string]string // by language; nil: none
+	changed   chan struct{}     // closed with the next change
+	streams   int
+}
+
+// now returns what holds, and a channel that is closed when it changes.
+func (s *signals) now() (emergency map[string]string, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.emergency, s.changed
+}
+
+// SetEmergency covers every page of this kiosk with a message, by language, until it is called with none. A page shows
+// its visitor's language and, below it, all others. Texts beyond 2,000 bytes are refused.
+func (k *Kiosk) SetEmergency(text map[string]string) error {
+	for lang, t := range text {
+		if len(t) > maxEmergency {
+			return fmt.Errorf("set emergency: the text in %s is longer than %d bytes", lang, maxEmergency)
+		}
+	}
+	s := &k.signals
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emergency = maps.Clone(text)
+	if len(text) == 0 {
+		s.emergency = nil
+	}
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+	k.log.Warn("emergency message", "shown", len(text) > 0)
+	return nil
+}
+
+func (s *signals) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.streams >= mostSignalStreams {
+		return false
+	}
+	s.streams++
+	return true
+}
+
+func (s *signals) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams--
+}
+
+// getSignals tells a page over server-sent events what it must show at once: first what holds, then every change. A page
+// that loses it knows that the kiosk is away.
+func (k *Kiosk) getSignals(c *fiber.Ctx) error {
+	if c.Method() == fiber.MethodHead {
+		return c.SendStatus(fiber.StatusOK)
+	}
+	if !k.signals.enter() {
+		return busy("signals")
+	}
+	c.Set("X-Accel-Buffering", "no")
+	return k.stream(c, "text/event-stream", func(ctx context.Context, w *bufio.Writer) {
+		pulse := time.NewTicker(signalBeat)
+		defer pulse.Stop()
+		for {
+			text, changed := k.signals.now()
+			data, err := json.Marshal(fiber.Map{"text": text})
+			if err != nil {
+				k.log.Error("encode emergency message", "error", err)
+				return
+			}
+			fmt.Fprintf(w, "event: emergency\ndata: %s\n\n", data)
+			if w.Flush() != nil || !waitForChange(ctx, w, changed, pulse.C) {
+				return
+			}
+		}
+	}, k.signals.leave)
+}
+
+// waitForChange writes a comment on each beat, and says whether there is a change to tell.
+func waitForChange(ctx context.Context, w *bufio.Writer, changed <-chan struct{}, pulse <-chan time.Time) bool {
+	for {
+		select {
+		case <-changed:
+			return true
+		case <-pulse:
+			if _, _ = w.WriteString(":\n\n"); w.Flush() != nil {
+				return false
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
