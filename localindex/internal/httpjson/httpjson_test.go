@@ -27,7 +27,9 @@ func TestPost(t *testing.T) {
 			w.WriteHeader(400)
 			_, _ = w.Write([]byte(`{"error":"bad"}`))
 		}, func(err error) bool { return errors.As(err, &status) && status.Message == "bad" }},
-		{"redirect", func(w http.ResponseWriter, r *http.Request, _ []byte) { http.Redirect(w, r, "/other", http.StatusFound) },
+		{"redirect", func(w http.ResponseWriter, r *http.Request, _ []byte) {
+			http.Redirect(w, r, "/other", http.StatusFound)
+		},
 			func(err error) bool { return errors.As(err, &status) && status.Status == http.StatusFound }},
 		{"web page", scripted.Raw("<html>"), func(err error) bool { return errors.Is(err, ErrMalformed) }},
 		{"half a body", scripted.Half(`{"a":`), func(err error) bool { return errors.Is(err, ErrCut) }},
