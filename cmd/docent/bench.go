@@ -62,9 +62,9 @@ func (c benchSearchCmd) Run(ctx context.Context, t *terminal) (err error) {
 	}
 	_, err = fmt.Fprintf(t.out, `%d passages of %d exhibits: built in %.1f s (%.0f passages/s, %.1f MiB on disk)
 opened in %.0f ms; %d searches (%s): %.2f ms (p50), %.2f ms (p95), %.2f ms (p99)
-memory of the process: %.0f MiB, %.0f MiB before the release was opened
+memory of the opened release: %.0f MiB; of the whole process, with its libraries: %.0f MiB
 `, r.Passages, r.Exhibits, r.BuildS, r.PassagesPerSecond, r.ReleaseMiB,
-		r.OpenMS, r.Searched.Questions, r.Mode, r.P50, r.P95, r.P99, r.RSSMiB, r.RSSBeforeMiB)
+		r.OpenMS, r.Searched.Questions, r.Mode, r.P50, r.P95, r.P99, r.ReleaseRSSMiB, r.RSSMiB)
 	return err
 }
 

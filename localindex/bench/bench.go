@@ -79,6 +79,8 @@ type Searched struct {
 	// and after all searches.
 	RSSBeforeMiB float64 `json:"rss_before_mib"`
 	RSSMiB       float64 `json:"rss_mib"`
+	// ReleaseRSSMiB is what the opened release takes of it; the rest is the program with its libraries.
+	ReleaseRSSMiB float64 `json:"release_rss_mib"`
 }
 
 // Search opens the release that Build made and asks its questions, each with an exhibit in hand half of the time. It should
@@ -118,6 +120,7 @@ func Search(ctx context.Context, dir string, mode localindex.Mode) (_ Searched, 
 	runtime.GC()
 	debug.FreeOSMemory()
 	s.RSSMiB = rss()
+	s.ReleaseRSSMiB = s.RSSMiB - s.RSSBeforeMiB
 	return s, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"docent/localindex/gallery"
+	"docent/localindex/internal/prose"
 )
 
 func TestPassages(t *testing.T) {
@@ -61,6 +62,9 @@ func TestPassages(t *testing.T) {
 }
 
 // FuzzPassages checks what must hold for any text: nothing is lost or added but white space, and none is too long.
+// markUnits is by how much marks that belong to the last character may make a passage longer.
+const markUnits = 100
+
 func FuzzPassages(f *testing.F) {
 	for _, s := range []string{
 		"", "One. Two.\n\nThree", strings.Repeat("字", 900), strings.Repeat("a\u0301", 800), strings.Repeat("句。", 500),
@@ -79,7 +83,7 @@ func FuzzPassages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var all strings.Builder
 		for _, p := range Passages(gallery.Section{ID: "s", Text: text}) {
-			if n := units(p.Text); n > maxPassageUnits+maxMarkUnits {
+			if n := prose.Units(p.Text); n > maxPassageUnits+markUnits {
 				t.Errorf("passage of %d units", n)
 			}
 			if strings.TrimSpace(p.Text) == "" {
