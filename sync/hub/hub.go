@@ -5,13 +5,16 @@ package hub
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"docent/sync/hub/content"
 	"docent/sync/hub/ingest"
 	"docent/sync/hub/mochi"
 	"docent/sync/hub/store"
@@ -50,10 +53,11 @@ type Hub struct {
 	ready chan struct{}
 
 	// Set before ready is closed, unchanged afterwards.
-	store  *store.Store
-	ingest *ingest.Ingest
-	broker Broker
-	http   net.Listener
+	store   *store.Store
+	content *content.Store
+	ingest  *ingest.Ingest
+	broker  Broker
+	http    net.Listener
 }
 
 // New checks the configuration. Run opens everything.
@@ -107,10 +111,15 @@ func (h *Hub) HTTPAddr() string { return h.http.Addr().String() }
 
 // Run opens the store, listens, and serves until ctx ends; then it closes everything and returns nil.
 func (h *Hub) Run(ctx context.Context) (err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	if h.store, err = store.Open(ctx, filepath.Join(h.cfg.Dir, "hub.db")); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
 	defer func() { err = errors.Join(err, h.store.Close()) }()
+	if h.content, err = content.Open(filepath.Join(h.cfg.Dir, "content"), h.cfg.Clock, h.log); err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
 	if err := h.store.AllLost(ctx, h.cfg.Clock()); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
@@ -131,6 +140,10 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	close(started)
 	defer func() { err = errors.Join(err, h.broker.Close()) }()
 
+	var renewing sync.WaitGroup
+	renewing.Go(func() { h.content.Run(ctx) })
+	defer renewing.Wait()
+
 	web := h.app(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	go func() { served <- web.Listener(h.http) }()
@@ -139,6 +152,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 
 	select {
 	case err := <-served:
+		stop()
 		return fmt.Errorf("hub: serve the page: %w", err)
 	case <-ctx.Done():
 	}
@@ -196,6 +210,53 @@ func (r receiver) Subscribed(ctx context.Context, kiosk wire.Address) {
 	for _, a := range acks {
 		r.h.acknowledge(store.Ack{To: kiosk, Ack: a})
 	}
+	if d, ok := r.h.content.Desired(); ok {
+		r.h.desire(kiosk, d)
+	}
+}
+
+// Fetch answers a kiosk's request for content.
+func (r receiver) Fetch(_ context.Context, from wire.Address, req wire.Fetch) {
+	<-r.started
+	b, err := r.h.content.Read(req).Encode()
+	if err == nil {
+		err = r.h.broker.Publish(from.Topic(wire.KindChunk), b, false)
+	}
+	if err != nil {
+		r.h.log.Warn("content not sent", "kiosk", from.Kiosk, "err", err)
+	}
+}
+
+// Deploy stores what a kiosk says about its content.
+func (r receiver) Deploy(ctx context.Context, from wire.Address, d wire.Deploy) error {
+	return r.h.store.SetDeployment(ctx, from, d, r.h.cfg.Clock())
+}
+
+// desire tells a kiosk which release it shall show. One that does not hear it looks by itself now and then.
+func (h *Hub) desire(kiosk wire.Address, d wire.Desired) {
+	b, err := json.Marshal(d)
+	if err == nil {
+		err = h.broker.Publish(kiosk.Topic(wire.KindDesired), b, true)
+	}
+	if err != nil {
+		h.log.Warn("kiosk not told of its release", "kiosk", kiosk.Kiosk, "err", err)
+	}
+}
+
+// desireAll tells all kiosks that are known.
+func (h *Hub) desireAll(ctx context.Context) error {
+	d, ok := h.content.Desired()
+	if !ok {
+		return nil
+	}
+	kiosks, err := h.store.Kiosks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range kiosks {
+		h.desire(wire.Address{Site: k.Site, Kiosk: k.ID}, d)
+	}
+	return nil
 }
 
 var _ mochi.Receiver = receiver{}

@@ -41,7 +41,7 @@ type page struct {
 	Site   string
 	Here   int // kiosks that are there now
 	Counts store.Counts
-	Kiosks []store.Kiosk
+	Kiosks []kioskView
 	Events []store.Event
 	Last   int64 // id of the newest event shown
 }
@@ -52,8 +52,8 @@ type page struct {
 func (h *Hub) app(ctx context.Context) *fiber.App {
 	app := fiber.New(fiber.Config{
 		DisableStartupMessage: true,
-		Immutable:             true, // strings of a request may be kept
-		BodyLimit:             64 << 10,
+		Immutable:             true,                   // strings of a request may be kept
+		BodyLimit:             wire.MaxObject + 1<<20, // an object, or a list of objects; only this machine can send
 		ReadTimeout:           10 * time.Second,
 		WriteTimeout:          30 * time.Second,
 		IdleTimeout:           60 * time.Second,
@@ -75,6 +75,10 @@ func (h *Hub) app(ctx context.Context) *fiber.App {
 	app.Get("/healthz", h.health)
 	app.Get("/api/v1/events", h.events)
 	app.Get("/api/v1/kiosks", h.kiosks)
+	app.Get("/api/v1/content/key", h.contentKey)
+	app.Post("/api/v1/content/missing", fromProgram, h.missingObjects)
+	app.Put("/api/v1/content/objects/:sum", fromProgram, h.putObject)
+	app.Post("/api/v1/content/release", fromProgram, h.publish)
 	return app
 }
 
@@ -132,7 +136,7 @@ func (h *Hub) page(c *fiber.Ctx, after int64) (page, error) {
 		return page{}, err
 	}
 	p.Events = slices.DeleteFunc(p.Events, func(e store.Event) bool { return e.ID <= after })
-	if p.Kiosks, err = h.store.Kiosks(c.UserContext()); err != nil {
+	if p.Kiosks, err = h.kioskViews(c.UserContext()); err != nil {
 		return page{}, err
 	}
 	if p.Counts, err = h.store.Counts(c.UserContext()); err != nil {
@@ -174,7 +178,7 @@ func (h *Hub) events(c *fiber.Ctx) error {
 
 // kiosks answers GET /api/v1/kiosks.
 func (h *Hub) kiosks(c *fiber.Ctx) error {
-	kiosks, err := h.store.Kiosks(c.UserContext())
+	kiosks, err := h.kioskViews(c.UserContext())
 	if err != nil {
 		return err
 	}

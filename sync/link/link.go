@@ -59,11 +59,13 @@ type Options struct {
 	Version string
 	Logger  *slog.Logger // nil discards
 
-	Window      int            // 0 means DefaultWindow
-	AckTimeout  time.Duration  // 0 means DefaultAckTimeout
-	KeepAlive   time.Duration  // whole seconds; 0 means DefaultKeepAlive
-	StatusEvery time.Duration  // 0 means DefaultStatus
-	Random      func() float64 // in [0,1), for the jitter; nil means math/rand/v2
+	Window      int           // 0 means DefaultWindow
+	AckTimeout  time.Duration // 0 means DefaultAckTimeout
+	KeepAlive   time.Duration // whole seconds; 0 means DefaultKeepAlive
+	StatusEvery time.Duration // 0 means DefaultStatus
+	// Desired is told that the hub has a release to show, nil for a kiosk that does not follow. It must not block.
+	Desired func(wire.Desired)
+	Random  func() float64 // in [0,1), for the jitter; nil means math/rand/v2
 }
 
 // Link keeps one connection to the hub, opened again whenever it is lost.
@@ -75,8 +77,14 @@ type Link struct {
 	highest outbox.Position // newest event ever published; Run's alone
 	refused map[eventID]int // how often the hub refused an event, at most maxRefused of them; Run's alone
 
-	mu    sync.Mutex
-	state State
+	reports chan struct{} // capacity 1: there is a report to send
+
+	mu      sync.Mutex
+	state   State
+	current *session // nil without a connection
+	fetches map[uint64]chan wire.Chunk
+	fetchID uint64
+	report  *wire.Deploy // the newest, nil before the first
 }
 
 // State describes the link for a page or a heartbeat.
@@ -122,7 +130,7 @@ func New(opt Options) (*Link, error) {
 	if opt.Random == nil {
 		opt.Random = rand.Float64
 	}
-	return &Link{opt: opt, addr: addr, refused: map[eventID]int{}, log: opt.Logger.With("kiosk", opt.Kiosk)}, nil
+	return &Link{opt: opt, addr: addr, refused: map[eventID]int{}, reports: make(chan struct{}, 1), fetches: map[uint64]chan wire.Chunk{}, log: opt.Logger.With("kiosk", opt.Kiosk)}, nil
 }
 
 // Run connects, sends and reconnects until ctx ends; then it says goodbye, waits for all its goroutines and returns

@@ -28,6 +28,8 @@ type hub struct {
 	refuse   bool
 	got      []wire.Event
 	statuses []wire.Status
+	deploys  []wire.Deploy
+	fetched  func(wire.Fetch) (wire.Chunk, bool)
 	changed  chan struct{} // capacity 1
 }
 
@@ -83,6 +85,30 @@ func (h *hub) Events(_ context.Context, from wire.Address, payload []byte) error
 func (h *hub) Status(_ context.Context, _ wire.Address, st wire.Status) error {
 	h.mu.Lock()
 	h.statuses = append(h.statuses, st)
+	h.mu.Unlock()
+	h.tell()
+	return nil
+}
+
+func (h *hub) Fetch(_ context.Context, from wire.Address, req wire.Fetch) {
+	h.mu.Lock()
+	c, ok := h.fetched(req)
+	h.mu.Unlock()
+	if !ok {
+		return
+	}
+	b, err := c.Encode()
+	if err == nil {
+		err = h.broker.Publish(from.Topic(wire.KindChunk), b, false)
+	}
+	if err != nil {
+		h.t.Error(err)
+	}
+}
+
+func (h *hub) Deploy(_ context.Context, _ wire.Address, d wire.Deploy) error {
+	h.mu.Lock()
+	h.deploys = append(h.deploys, d)
 	h.mu.Unlock()
 	h.tell()
 	return nil

@@ -66,6 +66,10 @@ func (s *session) send(ctx context.Context) error {
 				d.dropped = n
 				d.rewind() // some of those in the window are gone and will not be acknowledged
 			}
+		case <-s.l.reports:
+			if token := s.deploy(); token != nil {
+				d.tokens = append(d.tokens, token)
+			}
 		case ack := <-s.acks:
 			progress, err := d.acknowledge(ctx, ack)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 const (
 	connectTimeout = 15 * time.Second
 	writeTimeout   = 10 * time.Second
+	fetchTimeout   = 30 * time.Second
 	goodbye        = 500 * time.Millisecond // for the last status message and DISCONNECT
 	batchEvents    = 64                     // in one message
 	maxPublishes   = 16                     // messages the broker has not answered
@@ -73,7 +74,9 @@ func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
 		st.Connects++
 	})
 	l.log.Info("hub connected", "session", number)
+	l.attach(s)
 	err = s.send(ctx)
+	l.attach(nil)
 	if ctx.Err() != nil {
 		s.status(wire.PresenceDisconnected).WaitTimeout(goodbye)
 	}
@@ -134,8 +137,19 @@ func (s *session) answer(token mqtt.Token) error {
 // receive handles every message that comes down. It must not block.
 func (s *session) receive(_ mqtt.Client, m mqtt.Message) {
 	addr, kind, err := wire.ParseTopic(m.Topic())
-	if err != nil || addr != s.l.addr || kind != wire.KindAck {
-		return // other kinds are for later parts of the link
+	if err != nil || addr != s.l.addr {
+		return
+	}
+	switch kind {
+	case wire.KindChunk:
+		s.l.fetched(m.Payload())
+		return
+	case wire.KindDesired:
+		s.l.desired(m.Payload())
+		return
+	case wire.KindAck:
+	default:
+		return // commands are for later parts of the link
 	}
 	ack, err := wire.DecodeAck(m.Payload())
 	if err != nil {

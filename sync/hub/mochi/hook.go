@@ -111,6 +111,20 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 		if err := h.to.Status(h.ctx, from, st); err != nil {
 			return pk, h.reject(cl, err)
 		}
+	case wire.KindFetch:
+		req, err := wire.DecodeFetch(pk.Payload)
+		if err != nil {
+			return pk, h.reject(cl, err)
+		}
+		h.to.Fetch(h.ctx, from, req)
+	case wire.KindDeploy:
+		d, err := wire.DecodeDeploy(pk.Payload)
+		if err != nil {
+			return pk, h.reject(cl, err)
+		}
+		if err := h.to.Deploy(h.ctx, from, d); err != nil {
+			return pk, h.reject(cl, err)
+		}
 	}
 	return pk, nil
 }

@@ -23,6 +23,10 @@ type Receiver interface {
 	Events(ctx context.Context, from wire.Address, payload []byte) error
 	// Status takes a presence message, or a will.
 	Status(ctx context.Context, from wire.Address, st wire.Status) error
+	// Fetch is asked for content. It answers by a message of its own.
+	Fetch(ctx context.Context, from wire.Address, req wire.Fetch)
+	// Deploy takes a report on how far a kiosk is with a release.
+	Deploy(ctx context.Context, from wire.Address, d wire.Deploy) error
 	// Subscribed is called when a kiosk has begun to listen for commands.
 	Subscribed(ctx context.Context, kiosk wire.Address)
 	// Admit tells whether a kiosk may connect.

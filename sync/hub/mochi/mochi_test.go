@@ -60,6 +60,10 @@ func (r *receiver) Status(_ context.Context, _ wire.Address, st wire.Status) err
 	return nil
 }
 
+func (r *receiver) Fetch(context.Context, wire.Address, wire.Fetch) {}
+
+func (r *receiver) Deploy(context.Context, wire.Address, wire.Deploy) error { return nil }
+
 func (r *receiver) Subscribed(_ context.Context, a wire.Address) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

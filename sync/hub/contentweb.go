@@ -1,0 +1,123 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"docent/sync/hub/content"
+	"docent/sync/hub/store"
+	"docent/sync/update/trust"
+	"docent/sync/wire"
+)
+
+// publishHeader marks requests of programs. A page of another site that a browser on this machine shows cannot set it.
+const publishHeader = "Docent-Publish"
+
+// Bounds of what is published.
+const (
+	maxAsked = 100_000 // objects asked for at once
+	maxFiles = 300     // metadata files
+)
+
+func fromProgram(c *fiber.Ctx) error {
+	if c.Get(publishHeader) == "" {
+		return fiber.NewError(fiber.StatusForbidden, "The header "+publishHeader+" is missing.")
+	}
+	return c.Next()
+}
+
+// kioskView is a kiosk with what it says about its content.
+type kioskView struct {
+	store.Kiosk
+	Deployment *wire.Deploy `json:"deployment,omitempty"`
+}
+
+func (h *Hub) kioskViews(ctx context.Context) ([]kioskView, error) {
+	kiosks, err := h.store.Kiosks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	deployments, err := h.store.Deployments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]kioskView, 0, len(kiosks))
+	for _, k := range kiosks {
+		v := kioskView{Kiosk: k}
+		if d, ok := deployments[wire.Address{Site: k.Site, Kiosk: k.ID}]; ok {
+			v.Deployment = &d
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// contentKey answers GET /api/v1/content/key: the hub's public key, which the root of a house names.
+func (h *Hub) contentKey(c *fiber.Ctx) error {
+	var b strings.Builder
+	if err := h.content.PublicKey(&b); err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, "application/x-pem-file")
+	return c.SendString(b.String())
+}
+
+// missingObjects answers POST /api/v1/content/missing {objects}: those that the hub lacks.
+func (h *Hub) missingObjects(c *fiber.Ctx) error {
+	var in struct {
+		Objects []string `json:"objects"`
+	}
+	if err := json.Unmarshal(c.Body(), &in); err != nil || len(in.Objects) > maxAsked {
+		return fiber.NewError(fiber.StatusBadRequest, "objects must be a list of names.")
+	}
+	missing := []string{}
+	for _, o := range in.Objects {
+		if !h.content.Has(o) {
+			missing = append(missing, o)
+		}
+	}
+	return c.JSON(fiber.Map{"missing": missing})
+}
+
+// putObject answers PUT /api/v1/content/objects/SHA256.
+func (h *Hub) putObject(c *fiber.Ctx) error {
+	err := h.content.Put(c.Params("sum"), c.Body())
+	if errors.Is(err, content.ErrObject) {
+		return fiber.NewError(fiber.StatusBadRequest, "The body is not the object of that name.")
+	}
+	if err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+// publish answers POST /api/v1/content/release {files}: the metadata that an author signed, by name. The release is
+// the one to show from then on.
+func (h *Hub) publish(c *fiber.Ctx) error {
+	var in struct {
+		Files map[string][]byte `json:"files"`
+	}
+	if err := json.Unmarshal(c.Body(), &in); err != nil || len(in.Files) > maxFiles {
+		return fiber.NewError(fiber.StatusBadRequest, "files must be metadata by name.")
+	}
+	for name := range in.Files {
+		if err := (wire.Fetch{Name: name, Length: 1}).Validate(); err != nil || wire.ValidObject(name) || name == "timestamp.json" || strings.HasSuffix(name, ".snapshot.json") {
+			return fiber.NewError(fiber.StatusBadRequest, "files must be roots and targets.")
+		}
+	}
+	t, err := h.content.Publish(in.Files)
+	if code := trust.Code(err); code != "" || errors.Is(err, content.ErrIncomplete) {
+		return fiber.NewError(fiber.StatusConflict, err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	if err := h.desireAll(c.UserContext()); err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"release_id": t.ReleaseID, "number": t.Number})
+}
