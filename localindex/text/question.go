@@ -11,7 +11,7 @@ import (
 	"docent/localindex/internal/han"
 )
 
-// How much a term of a question counts. Chosen on one half of XQuAD's articles, in Chinese and in English; the other
+// How much a term of a question counts. Chosen by one half of XQuAD's articles, in Chinese and in English; the other
 // half gains as much (DESIGN.md).
 const (
 	unigramWeight  = 0.5 // one Chinese character: it is in the bigrams beside it, too

@@ -10,8 +10,8 @@ import (
 )
 
 // TestXQuAD measures retrieval on real questions in Chinese and English: one paragraph is one passage, and a
-// question's relevant passage is the paragraph it was asked about. The weights were chosen on articles of even numbers;
-// the others show that they were not made for those.
+// question's relevant passage is the paragraph it was asked about. The weights were chosen by articles of even numbers;
+// the others show that they were not made for those alone.
 func TestXQuAD(t *testing.T) {
 	for _, tt := range []struct {
 		language          string
@@ -43,7 +43,7 @@ func TestXQuAD(t *testing.T) {
 			}
 			t.Logf("%d passages, %d questions: recall@1 %.3f, MRR@10 %.3f", len(docs), len(questions),
 				(first[0]+first[1])/float64(len(questions)), (reciprocal[0]+reciprocal[1])/float64(len(questions)))
-			for half, name := range []string{"articles chosen by", "articles held out"} {
+			for half, name := range []string{"articles chosen by", "the other articles"} {
 				r1, mrr := first[half]/asked[half], reciprocal[half]/asked[half]
 				t.Logf("%s: %.0f questions: recall@1 %.3f, MRR@10 %.3f", name, asked[half], r1, mrr)
 				if r1 < tt.leastR1[half] || mrr < tt.leastMRR[half] {
