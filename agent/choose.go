@@ -27,6 +27,7 @@ const (
 	bonusRelevance = 0.10 // times the search's relevance, 0…1
 	bonusHeading   = 0.20 // times the share of the question its heading has, times the share of the heading that is asked
 	bonusFirst     = 0.03 // it opens its section
+	bonusCatalogue = 0.60 // it is the catalogue's own word on what is asked: who made it, from when it is
 	malusLevel     = 0.15 // its section is written for others
 	malusFacts     = 0.15 // it is of the catalogue facts, and the question does not ask for such
 )
@@ -139,6 +140,9 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 	}
 	if c.passage.facts() && !q.asksFacts() {
 		sum -= malusFacts
+	}
+	if q.asksCatalogue(c) {
+		sum += bonusCatalogue
 	}
 	if !suits(c.passage.section.Level, level) {
 		sum -= malusLevel

@@ -12,9 +12,9 @@ import (
 func (s *shelf) fits(q question, c *candidate) bool {
 	switch q.kind {
 	case kindWho:
-		return hasName(c.text) || s.namesPerson(c.terms.Han)
+		return c.passage.facts() && makerLine.MatchString(c.text) || hasName(c.text) || s.namesPerson(c.terms.Han)
 	case kindWhen:
-		return dates.MatchString(c.text)
+		return c.passage.facts() && dateLine.MatchString(c.text) || dates.MatchString(c.text)
 	case kindHowLong:
 		return durations.MatchString(c.text)
 	case kindHowMany:

@@ -80,6 +80,7 @@ var phraseNotions = []struct {
 	{regexp.MustCompile(`\bwhat('s| is) (on|happening)\b|有什么活动`), "tour"},
 	{regexp.MustCompile(`\bstep[- ]free\b|\bwithout (any )?steps\b|无台阶`), "access"},
 	{regexp.MustCompile(`\bstands? for\b`), "meaning"},
+	{regexp.MustCompile(`谁(做|画|造|写|拍|刻|雕|烧|织|绣)(出|成)?(来)?的?`), "make"},
 	{regexp.MustCompile(`\b(come|comes|came|get|gets|got) (its|their|the) names?\b|\bnames? comes? from\b|\bcalled (that|so|this|like that)\b|\bnamed after\b`), "name"},
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +33,12 @@ func (u unit) in(t words.Terms) bool {
 	}
 	return false
 }
+
+// makerLine and dateLine match the sentences of the catalogue facts that tell the maker and the date.
+var (
+	makerLine = regexp.MustCompile(`^(Maker: |作者：)`)
+	dateLine  = regexp.MustCompile(`^(Date: |年代：)`)
+)
 
 // question is a question taken apart.
 type question struct {
@@ -109,6 +116,22 @@ func (q question) asksFacts() bool {
 		return true
 	}
 	return q.notion("make") || q.notion("material") || q.notion("size") || q.notion("hall")
+}
+
+// asksCatalogue reports whether a sentence is the catalogue's maker or date of the exhibit the question is about, and the
+// question asks for nothing else: who made it, what year.
+func (q question) asksCatalogue(c *candidate) bool {
+	if !c.passage.facts() || !slices.Contains(q.about, c.passage.section.Exhibit) ||
+		slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil || u.notion.id != "make" }) {
+		return false
+	}
+	switch q.kind {
+	case kindWho:
+		return makerLine.MatchString(c.text)
+	case kindWhen:
+		return dateLine.MatchString(c.text)
+	}
+	return false
 }
 
 // notion reports whether the question asks for a notion.

@@ -72,6 +72,12 @@ var sampleQuestions = []struct {
 	{"chladni-figures", "谁赢得了奖金？", "热尔曼", ""},
 	{"lorenz-attractor", "洛伦茨用的是什么计算机？", "LGP-30", ""},
 
+	// The catalogue's own word comes first.
+	{"mandelbrot-set", "Who made it?", "Maker: after Benoit Mandelbrot", ""},
+	{"mandelbrot-set", "What year?", "Date: 1980", ""},
+	{"ice-crack-lattice", "这是谁做的？", "作者：", ""},
+	{"ice-crack-lattice", "什么朝代的？", "年代：明清", ""},
+
 	// The house, both languages.
 	{"", "When do you open on Fridays?", "21:00", "venue/en/hours"},
 	{"rule-30", "Is the gallery open on Mondays?", "closed on Monday", "venue/en/hours"},
