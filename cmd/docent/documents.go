@@ -22,7 +22,11 @@ type contentBuilder struct {
 }
 
 // newContentBuilder starts nothing yet; the first PDF does.
-func newContentBuilder(ctx context.Context, log *slog.Logger) *contentBuilder {
+func newContentBuilder(ctx context.Context, log *slog.Logger) (*contentBuilder, error) {
+	rewriter, err := newRewriter()
+	if err != nil {
+		return nil, err
+	}
 	o := pdf.Options{}
 	if dir, err := os.UserCacheDir(); err == nil { // without one, each run compiles PDFium again
 		o.CacheDir = filepath.Join(dir, "docent", "pdfium")
@@ -33,9 +37,9 @@ func newContentBuilder(ctx context.Context, log *slog.Logger) *contentBuilder {
 		log.Debug("pages that are pictures of text are not read", "err", err)
 	}
 	b := &contentBuilder{pdf: pdf.New(o)}
-	b.options = localindex.Options{Parsers: standard.Parsers(), Embedder: newEmbedder}
+	b.options = localindex.Options{Parsers: standard.Parsers(), Rewriter: rewriter, Embedder: newEmbedder}
 	b.options.Parsers[document.PDF] = b.pdf
-	return b
+	return b, nil
 }
 
 // close ends the parsers and returns err with what went wrong in that.

@@ -19,9 +19,9 @@ type evaluateRetrievalCmd struct {
 	Questions string `type:"existingfile" help:"Take the words of the questions from this file, which has the same ids (another language)."`
 	Mode      string `enum:"bm25,dense,hybrid,rerank" default:"hybrid" help:"What answers: bm25, dense, hybrid or rerank."`
 
-	Embeddings      string `help:"Base URL of an OpenAI-compatible server for vectors; the key is read from DOCENT_EMBEDDINGS_KEY." placeholder:"URL"`
+	Embeddings      string `help:"Base URL of an OpenAI-compatible server for vectors; the key is read from DOCENT_SEARCH_EMBEDDINGS_KEY." placeholder:"URL"`
 	EmbeddingsModel string `help:"Its model." placeholder:"NAME"`
-	Rerank          string `help:"Base URL of a rerank service; the key is read from DOCENT_RERANK_KEY." placeholder:"URL"`
+	Rerank          string `help:"Base URL of a rerank service; the key is read from DOCENT_SEARCH_RERANK_KEY." placeholder:"URL"`
 	RerankModel     string `help:"Its model." placeholder:"NAME"`
 
 	JSON string `name:"json" help:"Write the report to this file, - for standard output." placeholder:"FILE"`
@@ -63,7 +63,7 @@ func (c evaluateRetrievalCmd) servers(o *evaluate.Options) error {
 		o.Embedder, o.Services.Embedder = client, client
 	}
 	if c.Rerank != "" {
-		service, err := rerank.NewService(rerank.ServiceOptions{BaseURL: c.Rerank, Model: c.RerankModel, APIKey: os.Getenv("DOCENT_RERANK_KEY")})
+		service, err := rerank.NewService(rerank.ServiceOptions{BaseURL: c.Rerank, Model: c.RerankModel, APIKey: os.Getenv("DOCENT_SEARCH_RERANK_KEY")})
 		if err != nil {
 			return err
 		}
@@ -75,6 +75,6 @@ func (c evaluateRetrievalCmd) servers(o *evaluate.Options) error {
 // newEmbedder is the client of the embedding server that a gallery names. Its key never stands in the gallery.
 func newEmbedder(e gallery.Embeddings) (localindex.Embedder, error) {
 	return embedding.New(embedding.Options{
-		BaseURL: e.BaseURL, Model: e.Model, Dimension: e.Dimension, APIKey: os.Getenv("DOCENT_EMBEDDINGS_KEY"),
+		BaseURL: e.BaseURL, Model: e.Model, Dimension: e.Dimension, APIKey: os.Getenv("DOCENT_SEARCH_EMBEDDINGS_KEY"),
 	})
 }

@@ -41,7 +41,10 @@ type galleryCheckCmd struct {
 }
 
 func (c galleryCheckCmd) Run(ctx context.Context, t *terminal) (err error) {
-	builder := newContentBuilder(ctx, t.log)
+	builder, err := newContentBuilder(ctx, t.log)
+	if err != nil {
+		return usageError{err}
+	}
 	defer func() { err = builder.close(err) }()
 	g, problems, err := localindex.Check(ctx, c.Dir, builder.options)
 	if err != nil {
@@ -103,7 +106,10 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 
 // buildRelease packs the folder dir into out, with everything a kiosk needs.
 func buildRelease(ctx context.Context, t *terminal, dir, out string, number int) (_ release.Manifest, _ []ingest.Problem, err error) {
-	builder := newContentBuilder(ctx, t.log)
+	builder, err := newContentBuilder(ctx, t.log)
+	if err != nil {
+		return release.Manifest{}, nil, usageError{err}
+	}
 	defer func() { err = builder.close(err) }()
 	o := builder.options
 	o.Number = number
