@@ -25,12 +25,17 @@ type answer struct {
 // compose puts picked sentences together: a mark on each, the sources numbered in the order they are first used.
 func compose(lib Library, language string, picked []*candidate) answer {
 	a := answer{language: language, answered: true}
+	a.add(lib, language, picked)
+	return a
+}
+
+// add puts further sentences to the end.
+func (a *answer) add(lib Library, language string, picked []*candidate) {
 	for _, c := range picked {
 		n := a.cite(lib, c.passage, language)
 		a.said = append(a.said, c.text)
 		a.sentences = append(a.sentences, marked(plain(c.text), n))
 	}
-	return a
 }
 
 // cite returns the number of a passage, giving it one at its first use.

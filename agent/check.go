@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"docent/agent/internal/words"
 )
@@ -25,14 +26,22 @@ type checker struct {
 	evidence int // passages
 	numbers  map[string]bool
 	dates    map[string]bool
+	text     string // of evidence and question, folded, without white space
+	words    map[string]bool
 }
 
-func newChecker(evidence []item) checker {
+func newChecker(evidence []item, question string) checker {
 	var b strings.Builder
 	for _, e := range evidence {
 		fmt.Fprintf(&b, "%s\n%s\n%s\n", e.Title, e.Heading, e.Text)
 	}
-	return checker{evidence: len(evidence), numbers: words.NumbersIn(b.String()), dates: words.Calendar(b.String())}
+	c := checker{evidence: len(evidence), numbers: words.NumbersIn(b.String()), dates: words.Calendar(b.String()), words: make(map[string]bool)}
+	b.WriteString(question)
+	c.text = squeeze(b.String())
+	for _, w := range words.LatinWords(b.String()) {
+		c.words[w] = true
+	}
+	return c
 }
 
 // check reports what is wrong with a sentence: a mark without a source, or a number, month or weekday that does not
@@ -57,7 +66,60 @@ func (c checker) check(sentence string) error {
 			return fmt.Errorf("%w: %s", errUnsupported, d)
 		}
 	}
+	return c.checkWords(text)
+}
+
+var (
+	hanPerson  = regexp.MustCompile(`\p{Han}{1,2}·\p{Han}{1,2}`)
+	quoted     = regexp.MustCompile(`[“「『《"]([^”」』》"]{3,})[”」』》"]`)
+	accession  = regexp.MustCompile(`\b[A-Z]{1,6}[-./ ]?\d[\w./-]*`)
+	currency   = regexp.MustCompile(`(?i)\b(yuan|cny|rmb|dollars?|usd|euros?|eur|pounds?|gbp|yen)\b|[$€£¥]|人民币|美元|欧元|英镑|日元`)
+	properName = regexp.MustCompile(`\b\p{Lu}\p{Ll}{2,}`)
+)
+
+// checkWords reports a name, a quotation, a currency or an accession number that does not stand in the evidence. A
+// capitalised word that opens a sentence or a quotation is not taken for a name.
+func (c checker) checkWords(sentence string) error {
+	for _, re := range []*regexp.Regexp{hanPerson, accession, currency} {
+		for _, m := range re.FindAllString(sentence, -1) {
+			if !strings.Contains(c.text, squeeze(m)) {
+				return fmt.Errorf("%w: %s", errUnsupported, m)
+			}
+		}
+	}
+	for _, m := range quoted.FindAllStringSubmatch(sentence, -1) {
+		if !strings.Contains(c.text, squeeze(m[1])) {
+			return fmt.Errorf("%w: the quotation %s", errUnsupported, m[1])
+		}
+	}
+	for _, at := range properName.FindAllStringIndex(sentence, -1) {
+		name := sentence[at[0]:at[1]]
+		if opensSentence(sentence[:at[0]]) {
+			continue
+		}
+		for _, w := range words.LatinWords(name) {
+			if !c.words[w] && !c.words[strings.TrimSuffix(w, "s")] && !words.IsStop(w) {
+				return fmt.Errorf("%w: the name %s", errUnsupported, name)
+			}
+		}
+	}
 	return nil
+}
+
+// opensSentence reports whether nothing but the end of another sentence or an opening mark stands before.
+func opensSentence(before string) bool {
+	before = strings.TrimRight(before, " \n\"“‘(")
+	return before == "" || strings.ContainsAny(before[len(before)-1:], ".!?:")
+}
+
+// squeeze brings spellings into one form, without white space and quotation marks.
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || strings.ContainsRune("\"“”‘’'", r) {
+			return -1
+		}
+		return r
+	}, words.Fold(s))
 }
 
 // marks returns the numbers cited in a sentence, in order.

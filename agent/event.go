@@ -12,7 +12,8 @@ const (
 	EventSources   EventType = "sources"
 	EventToken     EventType = "token"
 	EventFollowUps EventType = "follow_ups"
-	EventReset     EventType = "reset" // what was streamed so far is withdrawn; the text starts again
+	EventClarify   EventType = "clarify" // the guide asks back; its question comes as tokens too, its choices as follow-ups too
+	EventReset     EventType = "reset"   // what was streamed so far is withdrawn; the text starts again
 	EventDone      EventType = "done"
 	EventError     EventType = "error"
 )
@@ -24,8 +25,21 @@ type Event struct {
 	Text      string    `json:"text,omitempty"`  // token: a piece of the answer, with [n] marks
 	Sources   []Source  `json:"sources,omitempty"`
 	FollowUps []string  `json:"follow_ups,omitempty"`
+	Clarify   *Clarify  `json:"clarify,omitempty"`
 	Done      *Done     `json:"done,omitempty"`
 	Message   string    `json:"message,omitempty"` // error: one sentence in the visitor's language
+}
+
+// Clarify is a question back, with answers to tap.
+type Clarify struct {
+	Text    string   `json:"text"`
+	Choices []Choice `json:"choices"`
+}
+
+// Choice is one answer to tap. Ask is the whole question it stands for.
+type Choice struct {
+	Label string `json:"label"`
+	Ask   string `json:"ask"`
 }
 
 // Source is a passage that the answer cites as [N].
@@ -56,13 +70,24 @@ type WrittenBy string
 const (
 	WrittenByGallery WrittenBy = "gallery" // sentences of the gallery's own texts
 	WrittenByModel   WrittenBy = "model"   // a language model, from the same evidence
+	WrittenByTools   WrittenBy = "tools"   // computed from the gallery's facts: a route, the hours of a day, a comparison
 	WrittenByNobody  WrittenBy = "nobody"  // the gallery has nothing on it, and says so
+)
+
+// Reply says what kind of answer a turn had where it was not one to a question.
+type Reply string
+
+// The replies that are no gap in the gallery's texts.
+const (
+	ReplyClarify  Reply = "clarify"  // asked back
+	ReplyCourtesy Reply = "courtesy" // a greeting returned, an insult let pass
 )
 
 // Done ends a turn.
 type Done struct {
 	Answered  bool      `json:"answered"` // false where the gallery has nothing on it
 	WrittenBy WrittenBy `json:"written_by"`
+	Reply     Reply     `json:"reply,omitempty"`
 	Language  string    `json:"language"`
 	Millis    int64     `json:"ms"`
 	// ModelError says why the model's answer was not used, for the trace; never shown to visitors.

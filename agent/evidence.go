@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"docent/agent/internal/words"
+	"docent/agent/trace"
 	"docent/localindex/gallery"
 )
 
@@ -51,10 +52,11 @@ type desk struct {
 	lib    Library
 	inHand string
 	opened map[string]*passage
+	trace  *trace.Recorder
 }
 
-func newDesk(lib Library, inHand string) *desk {
-	return &desk{lib: lib, inHand: inHand, opened: make(map[string]*passage)}
+func newDesk(lib Library, inHand string, rec *trace.Recorder) *desk {
+	return &desk{lib: lib, inHand: inHand, opened: make(map[string]*passage), trace: rec}
 }
 
 // gather brings the passages that may answer a question in one language: what the search finds, and all of the
@@ -77,9 +79,12 @@ func (d *desk) gather(ctx context.Context, q question, language string) ([]*pass
 		return nil, fmt.Errorf("search the gallery: %w", err)
 	}
 	best := 0.0
+	noted := trace.Search{Text: text, Language: language}
 	for _, h := range hits {
 		best = max(best, h.Score)
+		noted.Hits = append(noted.Hits, trace.Hit{Passage: h.Passage.ID, Score: h.Score})
 	}
+	d.trace.Search(noted)
 	var out []*passage
 	add := func(p *passage) {
 		if p.section.Language == language && !slices.Contains(out, p) {

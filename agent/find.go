@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"docent/agent/tool"
 	"docent/localindex/gallery"
 )
 
@@ -12,7 +13,11 @@ type found struct {
 	language string // of the answer
 	question question
 	passages []*passage // evidence in the order it is worth, for a model to write from
+	picked   []*candidate
+	in       string // language of the sentences picked
 	answer   answer
+	facts    []tool.Fact  // that tools told, each resting on a passage
+	parts    [][]*passage // evidence of each part of a compound question
 }
 
 // find answers a turn with the gallery's own sentences.
@@ -20,8 +25,7 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 	if t.Explain {
 		return s.findExplanation(d, t.Exhibit, language, t.Level, 1), nil
 	}
-	q := s.analyse(resolve(s, t), language, t.Exhibit)
-	q.text = t.Question
+	q := s.analyse(t.Question, language, t.Exhibit)
 	if q.overview() {
 		f := s.findExplanation(d, q.about[0], language, t.Level, overviewShare)
 		f.question = q
@@ -36,9 +40,10 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 		if best == nil {
 			continue
 		}
-		a := compose(d.lib, language, choose(q, best, ranked))
+		picked := choose(q, best, ranked)
+		a := compose(d.lib, language, picked)
 		a.introduce(language, in)
-		return found{language: language, question: q, passages: evidence(a, ranked), answer: a}, nil
+		return found{language: language, question: q, passages: evidence(a, ranked), picked: picked, in: in, answer: a}, nil
 	}
 	return found{language: language, question: q, answer: nothing(language, phrasesIn(language).nothing)}, nil
 }
@@ -72,7 +77,7 @@ func (s *shelf) findExplanation(d *desk, exhibit, language string, level gallery
 		if picked := d.explain(exhibit, in, level, share); len(picked) > 0 {
 			f.answer = compose(d.lib, language, picked)
 			f.answer.introduce(language, in)
-			f.passages = f.answer.passages
+			f.passages, f.picked, f.in = f.answer.passages, picked, in
 			return f
 		}
 	}
@@ -117,22 +122,4 @@ func evidence(a answer, ranked []*candidate) []*passage {
 		}
 	}
 	return out
-}
-
-// resolve gives a question that points at something without an exhibit in hand the subject of the one before it.
-func resolve(s *shelf, t Turn) string {
-	if t.Exhibit != "" || len(t.History) == 0 {
-		return t.Question
-	}
-	q := s.analyse(t.Question, t.Language, "")
-	if q.named || len(q.focus) > 0 && !points(t.Question) {
-		return t.Question
-	}
-	for _, x := range slices.Backward(t.History) {
-		before := s.analyse(clip(x.Question, longestQuestion), t.Language, "")
-		if before.named {
-			return t.Question + " " + s.titleOf(before.about[0], t.Question)
-		}
-	}
-	return t.Question
 }

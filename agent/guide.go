@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"docent/agent/internal/words"
+	"docent/agent/plan"
+	"docent/agent/trace"
 )
 
 // Time-outs of a model, where the options set none.
@@ -25,9 +27,16 @@ type Options struct {
 	AnswerTimeout time.Duration
 	// Logger hears what went wrong; nil means nobody. It never hears what a visitor asked.
 	Logger *slog.Logger
-	// Clock tells the time for Done.Millis; nil means time.Now.
+	// Clock tells the time, for Done.Millis and for what is open now; nil means time.Now.
 	Clock func() time.Time
+	// Trace takes the record of every turn; nil means nobody does.
+	Trace trace.Sink
+	// Prices of the model's tokens, for the trace.
+	Prices Prices
 }
+
+// Prices are what a million tokens cost, in any one currency.
+type Prices struct{ In, Out float64 }
 
 // Guide answers visitors' questions. It is safe for concurrent use.
 type Guide struct {
@@ -37,11 +46,14 @@ type Guide struct {
 	logger            *slog.Logger
 	clock             func() time.Time
 	shelves           shelves
+	trace             trace.Sink
+	prices            Prices
+	ledgers           ledgers
 }
 
 // New returns a guide.
 func New(o Options) *Guide {
-	g := &Guide{model: o.Model, firstTokenTimeout: o.FirstTokenTimeout, answerTimeout: o.AnswerTimeout, logger: o.Logger, clock: o.Clock}
+	g := &Guide{model: o.Model, firstTokenTimeout: o.FirstTokenTimeout, answerTimeout: o.AnswerTimeout, logger: o.Logger, clock: o.Clock, trace: o.Trace, prices: o.Prices}
 	if g.firstTokenTimeout <= 0 {
 		g.firstTokenTimeout = DefaultFirstTokenTimeout
 	}
@@ -73,7 +85,7 @@ func (g *Guide) Answer(ctx context.Context, lib Library, t Turn) <-chan Event {
 	events := make(chan Event, eventBuffer)
 	go func() {
 		defer close(events)
-		g.answer(ctx, lib, t, stream{ctx, events})
+		g.answer(ctx, lib, t, stream{ctx: ctx, events: events})
 	}()
 	return events
 }
@@ -82,6 +94,7 @@ func (g *Guide) Answer(ctx context.Context, lib Library, t Turn) <-chan Event {
 type stream struct {
 	ctx    context.Context
 	events chan<- Event
+	trace  *trace.Recorder
 }
 
 func (s stream) send(e Event) {
@@ -94,7 +107,10 @@ func (s stream) send(e Event) {
 	}
 }
 
-func (s stream) stage(name string) { s.send(Event{Type: EventStage, Stage: name}) }
+func (s stream) stage(name string) {
+	s.trace.Stage(name)
+	s.send(Event{Type: EventStage, Stage: name})
+}
 
 func (s stream) text(a answer) {
 	if len(a.sources) > 0 {
@@ -115,20 +131,138 @@ func (g *Guide) answer(ctx context.Context, lib Library, t Turn, out stream) {
 	if language == "" {
 		language = words.English
 	}
-	out.stage("retrieve")
-	s, d := g.shelves.of(lib), newDesk(lib, t.Exhibit)
-	f, err := s.find(ctx, d, t, language)
-	if err != nil {
+	if g.trace != nil {
+		out.trace = trace.New(g.clock, trace.Turn{Visit: t.Visit, Question: t.Question, Explain: t.Explain, Exhibit: t.Exhibit, Release: lib.Release()})
+	}
+	done, err := g.turn(ctx, lib, t, language, out)
+	switch {
+	case ctx.Err() != nil:
+		g.record(out, "cancelled", "")
+		return
+	case err != nil:
+		g.record(out, "failed", "")
 		g.fail(ctx, out, language, err)
 		return
 	}
+	g.record(out, outcomeOf(done), string(done.WrittenBy))
+	done.Millis = g.clock().Sub(began).Milliseconds()
+	out.send(Event{Type: EventDone, Done: &done})
+}
+
+func outcomeOf(d Done) string {
+	switch {
+	case d.Reply != "":
+		return string(d.Reply)
+	case d.Answered:
+		return "answered"
+	}
+	return "nothing"
+}
+
+// record hands over the record of a turn.
+func (g *Guide) record(out stream, outcome, by string) {
+	if g.trace != nil {
+		g.trace.Record(out.trace.End(outcome, by))
+	}
+}
+
+// turn plans a turn and carries the plan out. All events but the last go out.
+func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, out stream) (Done, error) {
+	s, d := g.shelves.of(lib), newDesk(lib, t.Exhibit, out.trace)
+	out.trace.Stage("plan")
+	p := s.plan(t, language)
+	out.trace.Plan(p)
+	t.Level = p.Level
+	caller, err := g.caller(s, d, t, p, out.trace)
+	if err != nil {
+		return Done{}, err
+	}
+	switch {
+	case p.Mode == plan.Clarify:
+		return askBack(p, out), nil
+	case p.Courtesy != "" && p.Courtesy != plan.Outside:
+		return g.courtesy(ctx, s, d, t, p, out), nil
+	case p.Mode == plan.Agent:
+		out.stage("retrieve")
+		if done, ok := g.perform(ctx, caller, s, d, t, p, out); ok {
+			return done, ctx.Err()
+		}
+		p.SubQuestions = []plan.SubQuestion{{Text: t.Question, Exhibit: t.Exhibit}} // the texts may still tell
+	default:
+		out.stage("retrieve")
+	}
+	var f found
+	if t.Explain {
+		f, err = s.find(ctx, d, t, language)
+	} else {
+		f, err = s.lookUp(ctx, d, t, p)
+	}
+	if err != nil {
+		return Done{}, err
+	}
+	if !f.answer.answered && p.Courtesy == plan.Outside {
+		f.answer = nothing(language, phrasesIn(language).outside)
+	}
 	out.stage("write")
-	done := g.reply(ctx, lib, t, f, out)
+	done := g.reply(ctx, lib, t, f, caller, out)
 	if suggestions := s.followUps(ctx, d, t, f); len(suggestions) > 0 {
 		out.send(Event{Type: EventFollowUps, FollowUps: suggestions})
 	}
-	done.Millis = g.clock().Sub(began).Milliseconds()
-	out.send(Event{Type: EventDone, Done: &done})
+	return done, nil
+}
+
+// plan decides what a turn wants. An explanation wants just that.
+func (s *shelf) plan(t Turn, language string) plan.ExecutionPlan {
+	if t.Explain {
+		return plan.ExecutionPlan{Mode: plan.Chat, Task: plan.Single, Language: language, Level: t.Level}
+	}
+	in := plan.Input{Question: t.Question, Language: language, Level: t.Level, Exhibit: t.Exhibit, Hall: s.hallOf(t.Place)}
+	for _, x := range t.History {
+		in.History = append(in.History, plan.Exchange{Question: clip(x.Question, longestQuestion), Answer: x.Answer})
+	}
+	p := plan.Make(s.catalogue, in)
+	if s.gallery == nil && p.Mode == plan.Agent && p.Template != plan.Compare {
+		p.Mode, p.Template, p.Task = plan.Chat, "", plan.Single
+		p.SubQuestions = []plan.SubQuestion{{Text: p.Rewritten, Exhibit: t.Exhibit}}
+	}
+	return p
+}
+
+// hallOf is where a kiosk stands.
+func (s *shelf) hallOf(place string) string {
+	if s.gallery == nil {
+		return ""
+	}
+	for _, k := range s.gallery.Kiosks {
+		if k.ID == place || place == "" {
+			return k.Hall
+		}
+	}
+	return ""
+}
+
+// askBack asks the visitor which of several things they mean.
+func askBack(p plan.ExecutionPlan, out stream) Done {
+	c := &Clarify{Text: p.Clarify.Text}
+	var chips []string
+	for _, choice := range p.Clarify.Choices {
+		c.Choices = append(c.Choices, Choice(choice))
+		chips = append(chips, choice.Ask)
+	}
+	out.send(Event{Type: EventClarify, Clarify: c})
+	out.send(Event{Type: EventToken, Text: c.Text})
+	out.send(Event{Type: EventFollowUps, FollowUps: chips})
+	return Done{WrittenBy: WrittenByNobody, Reply: ReplyClarify, Language: p.Language}
+}
+
+// courtesy answers what was said rather than asked, and suggests something to ask.
+func (g *Guide) courtesy(ctx context.Context, s *shelf, d *desk, t Turn, p plan.ExecutionPlan, out stream) Done {
+	f := found{language: p.Language, answer: nothing(p.Language, phrasesIn(p.Language).courtesy[p.Courtesy])}
+	out.text(f.answer)
+	if suggestions := s.followUps(ctx, d, t, f); len(suggestions) > 0 {
+		out.send(Event{Type: EventFollowUps, FollowUps: suggestions})
+	}
+	return Done{WrittenBy: WrittenByNobody, Reply: ReplyCourtesy, Language: p.Language}
 }
 
 // fail ends a turn that could not be finished. A cancelled turn just ends: nobody listens.

@@ -20,6 +20,12 @@ type Library interface {
 	Sections(exhibit, language string) []Section
 }
 
+// Galleried is a library that has the gallery's plan, hours and events too. Without it the guide quotes the texts about
+// them, and plans no routes.
+type Galleried interface {
+	Gallery() *gallery.Gallery
+}
+
 // Query is one search.
 type Query struct {
 	Text     string

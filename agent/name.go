@@ -94,15 +94,3 @@ func (s *shelf) named(stems, chunks []string) []name {
 		})
 	})
 }
-
-// titleOf returns an exhibit's title in the script of a text.
-func (s *shelf) titleOf(exhibit, text string) string {
-	chinese := words.Detect(text, words.English) == words.Chinese
-	title := ""
-	for _, n := range s.names {
-		if n.exhibit == exhibit && (title == "" || (n.han != "") == chinese) {
-			title = n.title
-		}
-	}
-	return title
-}

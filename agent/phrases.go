@@ -1,6 +1,9 @@
 package agent
 
-import "docent/agent/internal/words"
+import (
+	"docent/agent/internal/words"
+	"docent/agent/plan"
+)
 
 // phrases are the guide's own words in one language; everything else it says is the gallery's.
 type phrases struct {
@@ -9,10 +12,14 @@ type phrases struct {
 	broken    string            // the turn could not be finished
 	onlyIn    map[string]string // lead-in to a quotation in another language, by that language's tag
 	onlyOther string            // the same for any other language
-	more      string            // follow-up on a section, before its heading
-	about     string            // follow-up on another exhibit, with %s for its title
-	asks      []string          // questions to try as follow-ups on an exhibit
-	houseAsks []string          // questions to try as follow-ups on the house
+	nothingOn string            // the gallery has nothing on parts of a question, with %s for them
+	comma     string            // between such parts
+	outside   string            // a question for something else than a gallery
+	courtesy  map[plan.Courtesy]string
+	more      string   // follow-up on a section, before its heading
+	about     string   // follow-up on another exhibit, with %s for its title
+	asks      []string // questions to try as follow-ups on an exhibit
+	houseAsks []string // questions to try as follow-ups on the house
 }
 
 var english = phrases{
@@ -21,8 +28,19 @@ var english = phrases{
 	broken:    "Something went wrong while I was looking that up. Please ask again.",
 	onlyIn:    map[string]string{words.Chinese: "The gallery has this only in Chinese:", words.English: "The gallery has this only in English:"},
 	onlyOther: "The gallery has this only in another language:",
-	more:      "Tell me more: %s",
-	about:     "Tell me about “%s”",
+	nothingOn: "The gallery has nothing on this part: %s",
+	comma:     " / ",
+	outside:   "That is not about this gallery, so I cannot help with it. Ask me about what you see here, or about your visit.",
+	courtesy: map[plan.Courtesy]string{
+		plan.Greeting:   "Hello! Show me a picture, or ask me about one.",
+		plan.Thanks:     "You are welcome. Is there anything else you would like to know?",
+		plan.Farewell:   "Goodbye, and thank you for coming.",
+		plan.AboutGuide: "I am the guide of this gallery, a computer program. I answer from the gallery's own texts and show where each answer comes from. Ask me about a picture, opening hours, or a route.",
+		plan.Insult:     "Let us stay friendly. I am glad to tell you about what you see here.",
+		plan.Injection:  "I keep to my task: I tell about this gallery and what is on show.",
+	},
+	more:  "Tell me more: %s",
+	about: "Tell me about “%s”",
 	asks: []string{
 		"Who discovered or invented it?", "When was it first described?", "How is it made?", "Why does it look like this?",
 		"Where is it found in nature?", "What is it used for?", "Where does its name come from?",
@@ -36,8 +54,19 @@ var chinese = phrases{
 	broken:    "查找资料时出了点问题，请再问一次。",
 	onlyIn:    map[string]string{words.English: "关于这个问题，馆里只有英文资料："},
 	onlyOther: "关于这个问题，馆里只有其他语言的资料：",
-	more:      "再讲讲：%s",
-	about:     "讲讲“%s”",
+	nothingOn: "其中这部分馆里没有资料：%s",
+	comma:     "；",
+	outside:   "这与本馆无关，我帮不上忙。您可以问我眼前的作品，或者参观方面的问题。",
+	courtesy: map[plan.Courtesy]string{
+		plan.Greeting:   "您好！给我看一幅画，或者问我一个问题吧。",
+		plan.Thanks:     "不客气。您还想了解什么吗？",
+		plan.Farewell:   "再见，谢谢您的光临。",
+		plan.AboutGuide: "我是本馆的导览程序，根据馆里的资料回答，并注明每句话的出处。您可以问我作品、开放时间，或者参观路线。",
+		plan.Insult:     "我们友好地聊吧。我很乐意为您讲讲眼前的作品。",
+		plan.Injection:  "我只做我的工作：介绍本馆和馆里的展品。",
+	},
+	more:  "再讲讲：%s",
+	about: "讲讲“%s”",
 	asks: []string{
 		"它是谁发现或发明的？", "它最早出现在什么时候？", "它是怎么做出来的？", "它为什么是这个样子？",
 		"自然界里哪里能见到它？", "它有什么用途？", "它的名字是怎么来的？",

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"docent/agent/internal/words"
@@ -95,6 +96,56 @@ func ask(t Turn, evidence []item) string {
 	}
 	fmt.Fprintf(&b, "\nQuestion: %s", question)
 	return b.String()
+}
+
+// evidence is what a model may write from, and the passage behind each item: what tools told, else the passages found,
+// those of the parts of a compound question in turn and each part within its own limit.
+func (f found) evidence(lib Library, c *guideCaller) ([]item, []*passage) {
+	if len(f.facts) > 0 {
+		return f.factItems(lib, c)
+	}
+	if len(f.parts) < 2 {
+		return items(lib, f.passages, f.language), f.passages
+	}
+	var out []item
+	var passages []*passage
+	left := maxEvidence
+	for _, part := range f.parts {
+		share := min(maxPassage, left)
+		for _, p := range part {
+			if slices.Contains(passages, p) {
+				continue
+			}
+			text := clip(p.Text, share)
+			if text == "" {
+				break
+			}
+			n := len([]rune(text))
+			share, left = share-n, left-n
+			s := newSource(lib, len(out)+1, p, f.language)
+			out = append(out, item{N: s.N, Title: s.Title, Heading: s.Heading, Text: text})
+			passages = append(passages, p)
+		}
+	}
+	return out, passages
+}
+
+func (f found) factItems(lib Library, c *guideCaller) ([]item, []*passage) {
+	var out []item
+	var passages []*passage
+	left := maxEvidence
+	for _, fact := range f.facts {
+		p := c.box.passages[fact.Passage]
+		text := clip(fact.Text, left)
+		if p == nil || text == "" {
+			break
+		}
+		left -= len([]rune(text))
+		s := newSource(lib, len(out)+1, p, f.language)
+		out = append(out, item{N: s.N, Title: s.Title, Heading: s.Heading, Text: text})
+		passages = append(passages, p)
+	}
+	return out, passages
 }
 
 // items numbers the passages of evidence, within the limits.

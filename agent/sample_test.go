@@ -24,6 +24,8 @@ func (l releaseLibrary) Release() string { return l.release.Manifest().ID }
 
 func (l releaseLibrary) Exhibit(id string) (gallery.Exhibit, bool) { return l.release.Exhibit(id) }
 
+func (l releaseLibrary) Gallery() *gallery.Gallery { return l.release.Gallery() }
+
 func (l releaseLibrary) Sections(exhibit, language string) []Section {
 	var out []Section
 	for _, s := range l.release.Sections(exhibit, language) {

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"docent/agent/internal/words"
+	"docent/agent/plan"
+	"docent/localindex/gallery"
 )
 
 // shelf is what the guide knows of one release before any question: how often words stand in its texts, and what its
@@ -15,12 +17,14 @@ type shelf struct {
 	vocabulary *words.Vocabulary
 	names      []name
 	topics     topics
-	people     []string // family names in Chinese texts
-	languages  []string // of its texts
+	people     []string         // family names in Chinese texts
+	languages  []string         // of its texts
+	gallery    *gallery.Gallery // nil where the library has none
+	catalogue  *plan.Catalogue
 }
 
 func newShelf(lib Library) *shelf {
-	s := &shelf{vocabulary: words.NewVocabulary(), topics: topics{stems: make(map[string]bool)}}
+	s := &shelf{vocabulary: words.NewVocabulary(), topics: topics{stems: make(map[string]bool)}, catalogue: &plan.Catalogue{}}
 	seen := make(map[string]bool)
 	languages := make(map[string]bool)
 	var chinese []string
@@ -38,6 +42,7 @@ func newShelf(lib Library) *shelf {
 		}
 		seen[sec.Exhibit] = true
 		if e, ok := lib.Exhibit(sec.Exhibit); ok {
+			s.catalogue.Exhibits = append(s.catalogue.Exhibits, plan.Named{ID: e.ID, Hall: e.Hall, Name: e.Title, Keywords: e.Keywords})
 			for _, language := range slices.Sorted(maps.Keys(e.Title)) {
 				s.names = append(s.names, newName(e.ID, e.Title[language]))
 				s.topics.add(e.Title[language])
@@ -48,6 +53,10 @@ func newShelf(lib Library) *shelf {
 		}
 	}
 	s.people = peopleIn(chinese)
+	if l, ok := lib.(Galleried); ok {
+		s.gallery = l.Gallery()
+		s.catalogue = plan.NewCatalogue(s.gallery)
+	}
 	return s
 }
 

@@ -33,9 +33,20 @@ type writer struct {
 }
 
 // write has the model write the answer. sent reports that tokens went out; with an error they are to be withdrawn.
-func (g *Guide) write(ctx context.Context, lib Library, t Turn, f found, out stream) (sent bool, err error) {
-	evidence := items(lib, f.passages, f.language)
-	w := &writer{out: out, lib: lib, language: f.language, passages: f.passages, check: newChecker(evidence), answer: answer{language: f.language}}
+func (g *Guide) write(ctx context.Context, lib Library, t Turn, f found, c *guideCaller, out stream) (sent bool, err error) {
+	if limit := c.Model(); limit != "" {
+		return false, fmt.Errorf("no more model calls: %s", limit)
+	}
+	evidence, passages := f.evidence(lib, c)
+	request := prompt(t, f.language, evidence)
+	w := &writer{out: out, lib: lib, language: f.language, passages: passages, check: newChecker(evidence, t.Question), answer: answer{language: f.language}}
+	began := g.clock()
+	defer func() {
+		if errors.Is(err, errUnsupported) || errors.Is(err, errCitation) {
+			c.trace.Check(err.Error(), "withdrawn")
+		}
+		c.trace.Model(g.modelCall("write", request, strings.Join(w.answer.sentences, " "), float64(g.clock().Sub(began).Microseconds())/1000, err))
+	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, g.answerTimeout, fmt.Errorf("the model did not finish within %v", g.answerTimeout))
 	defer cancel()
 	ctx, slow := context.WithCancelCause(ctx)
@@ -45,7 +56,7 @@ func (g *Guide) write(ctx context.Context, lib Library, t Turn, f found, out str
 	})
 	defer first.Stop()
 
-	err = w.run(g.model.Stream(ctx, prompt(t, f.language, evidence)), func() { first.Stop() })
+	err = w.run(g.model.Stream(ctx, request), func() { first.Stop() })
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -135,7 +146,7 @@ func (w *writer) send(sentence string) error {
 
 // reply sends the answer of a turn: the model's where there is one and it keeps to the evidence, else the gallery's
 // own sentences.
-func (g *Guide) reply(ctx context.Context, lib Library, t Turn, f found, out stream) Done {
+func (g *Guide) reply(ctx context.Context, lib Library, t Turn, f found, c *guideCaller, out stream) Done {
 	done := Done{Answered: f.answer.answered, WrittenBy: WrittenByGallery, Language: f.language}
 	if !f.answer.answered {
 		done.WrittenBy = WrittenByNobody
@@ -146,7 +157,7 @@ func (g *Guide) reply(ctx context.Context, lib Library, t Turn, f found, out str
 		out.text(f.answer)
 		return done
 	}
-	sent, err := g.write(ctx, lib, t, f, out)
+	sent, err := g.write(ctx, lib, t, f, c, out)
 	if err == nil {
 		done.WrittenBy = WrittenByModel
 		return done

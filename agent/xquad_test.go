@@ -112,7 +112,7 @@ func TestThresholdOnXQuAD(t *testing.T) {
 		r.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
 		shelf := newShelf(p)
 		answers := func(q paragraphQuestion) answer {
-			f, err := shelf.find(t.Context(), newDesk(p, ""), Turn{Question: q.text}, language)
+			f, err := shelf.find(t.Context(), newDesk(p, "", nil), Turn{Question: q.text}, language)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -102,11 +102,16 @@ func (l *lent) check() {
 // library is what the guide may look up in a release.
 type library struct{ release *localindex.Release }
 
-var _ agent.Library = library{}
+var (
+	_ agent.Library   = library{}
+	_ agent.Galleried = library{}
+)
 
 func (l library) Release() string { return l.release.Manifest().ID }
 
 func (l library) Exhibit(id string) (gallery.Exhibit, bool) { return l.release.Exhibit(id) }
+
+func (l library) Gallery() *gallery.Gallery { return l.release.Gallery() }
 
 func (l library) Search(ctx context.Context, q agent.Query) ([]agent.Hit, error) {
 	found, err := l.release.Search(ctx, localindex.Query{

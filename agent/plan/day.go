@@ -14,6 +14,7 @@ type Day struct {
 	Name    string `json:"name"`              // now, today, tomorrow, day_after_tomorrow, weekday, date
 	Weekday string `json:"weekday,omitempty"` // "monday"
 	Next    bool   `json:"next,omitempty"`    // of the week after this one
+	Holiday bool   `json:"holiday,omitempty"` // named as one: the hours of its weekday may not hold
 	Date    string `json:"date,omitempty"`    // "2026-12-25", or "12-25" for the next one
 }
 
@@ -34,6 +35,8 @@ var (
 	dayFirst     = regexp.MustCompile(`(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + monthPattern + `)(?: (\d{4}))?`)
 	hanDate      = regexp.MustCompile(`(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]`)
 )
+
+var holiday = regexp.MustCompile(`christmas|new year|圣诞节|平安夜|元旦|跨年夜`)
 
 const monthOrder = "jan feb mar apr may jun jul aug sep oct nov dec"
 
@@ -56,7 +59,7 @@ func dayIn(question string) (Day, bool) {
 		return Day{Name: "weekday", Weekday: latinWeekday.FindString(m)}, true
 	}
 	if d := dateIn(m); d != "" {
-		return Day{Name: "date", Date: d}, true
+		return Day{Name: "date", Date: d, Holiday: holiday.MatchString(m)}, true
 	}
 	return Day{Name: "today"}, true
 }
