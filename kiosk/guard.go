@@ -1,7 +1,9 @@
 package kiosk
 
 import (
+	"net"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -27,7 +29,13 @@ func harden(c *fiber.Ctx) error {
 
 // sameOrigin refuses what another site's page sends: every request that changes something, and WebSockets, which
 // browsers open across sites without asking. Requests without an Origin come from no browser page.
+//
+// A request must also be addressed to this machine: by a number, as localhost, or by the machine's own name. Otherwise
+// any site could point its own name here and then pass for the same origin (DNS rebinding).
 func sameOrigin(c *fiber.Ctx) error {
+	if !isOurs(c.Get(fiber.HeaderHost)) {
+		return &problem{status: fiber.StatusMisdirectedRequest, code: codeForbidden, reason: "the request is addressed to another machine"}
+	}
 	if c.Method() == fiber.MethodGet && !strings.EqualFold(c.Get(fiber.HeaderUpgrade), "websocket") || c.Method() == fiber.MethodHead {
 		return c.Next()
 	}
@@ -45,4 +53,19 @@ func originIs(origin, host string) bool {
 	}
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
+}
+
+// isOurs says whether a Host header names this machine. Requests of HTTP/1.0 have none.
+func isOurs(host string) bool {
+	u, err := url.Parse("//" + host)
+	if err != nil {
+		return false
+	}
+	name := strings.ToLower(u.Hostname())
+	if name == "" || name == "localhost" || net.ParseIP(name) != nil {
+		return true
+	}
+	machine, err := os.Hostname()
+	machine, _, _ = strings.Cut(strings.ToLower(machine), ".")
+	return err == nil && (name == machine || strings.HasPrefix(name, machine+"."))
 }

@@ -2,6 +2,7 @@ package kiosk
 
 import (
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -107,5 +108,20 @@ func TestMetrics(t *testing.T) {
 	}
 	if strings.Contains(text, visit) {
 		t.Error("the metrics tell a visit's id")
+	}
+}
+
+func TestIsOurs(t *testing.T) {
+	machine, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]bool{
+		"": true, "127.0.0.1:8080": true, "192.168.1.20": true, "[::1]:8080": true, "LOCALHOST:80": true,
+		machine + ":8080": true, "evil.example": false, "127.0.0.1.evil.example": false, "localhost.evil.example": false, "%": false,
+	} {
+		if got := isOurs(host); got != want {
+			t.Errorf("isOurs(%q) = %v, want %v", host, got, want)
+		}
 	}
 }
