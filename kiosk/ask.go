@@ -97,9 +97,12 @@ func (k *Kiosk) run(ctx context.Context, t *turn, emit func(agent.Event) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()
+	heard, remembered := k.hear(t)
+	defer k.keep(t, heard)
 	events := k.guide.Answer(ctx, t.content.library, agent.Turn{
 		Visit: t.visit.Name(), Exhibit: t.visit.Exhibit, Question: t.request.Question, Explain: t.request.Explain,
 		Language: t.visit.Language, Level: t.visit.Level, History: history(t.visit), Summary: t.visit.Talk.Summary,
+		Remembered: remembered,
 	})
 	var text strings.Builder
 	var sources []string

@@ -293,7 +293,7 @@ func TestEndOfAVisitEndsItsAnswer(t *testing.T) {
 	if e, ok := nextEvent(t, r); ok {
 		t.Errorf("got %+v", e)
 	}
-	events := h.events.wantTypes(t, "visit.ended")
+	events := h.events.wantTypes(t, "visit.ended", "memory.forgotten")
 	if events[0].Data["reason"] != "forgotten" {
 		t.Errorf("event %v", events[0].Data)
 	}

@@ -79,6 +79,10 @@ type VisitConfig struct {
 	TTL time.Duration `koanf:"ttl"`
 	// Idle is how long nobody touches the screen before the page asks whether anyone is there.
 	Idle time.Duration `koanf:"idle"`
+	// Keep is how long anything a visitor said about themselves is kept at most, even where the visit goes on.
+	Keep time.Duration `koanf:"keep"`
+	// KeepForgotten is how long the kiosk knows that a visit was forgotten, to drop what comes late from elsewhere.
+	KeepForgotten time.Duration `koanf:"keep_forgotten"`
 	// Talk is what is kept of the questions and answers: none, window (the last turns) or summary (the last turns,
 	// and a summary of those before).
 	Talk string `koanf:"talk"`
@@ -133,7 +137,7 @@ func DefaultConfig() Config {
 		Release:  "/var/lib/docent/release",
 		LogLevel: "info",
 		Camera:   CameraConfig{Width: 1280, Height: 720, FrameRate: 15, Dwell: 8 * time.Second, Burst: 5},
-		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
+		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
 		Model:    ModelConfig{FirstTokenTimeout: 4 * time.Second},
 		Outbox:   OutboxConfig{MaxMiB: 1024, OnFull: string(outbox.RejectNew)},
 		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, PictureCacheMiB: 64, PhotoMiB: 64},
@@ -169,6 +173,8 @@ func (c Config) Validate() error {
 	settings.Within(&p, "camera.burst", c.Camera.Burst, 1, 10)
 	settings.Within(&p, "visit.ttl", c.Visit.TTL, time.Minute, 24*time.Hour)
 	settings.Within(&p, "visit.idle", c.Visit.Idle, 20*time.Second, time.Hour) // WCAG 2.2.1 asks for 20 s of warning
+	settings.Within(&p, "visit.keep", c.Visit.Keep, time.Hour, 31*24*time.Hour)
+	settings.Within(&p, "visit.keep_forgotten", c.Visit.KeepForgotten, time.Hour, 366*24*time.Hour)
 	if !slices.Contains([]memory.Strategy{memory.StrategyNone, memory.StrategyWindow, memory.StrategySummary}, memory.Strategy(c.Visit.Talk)) {
 		p.Add("visit.talk", fmt.Sprintf("%q is none of none, window, summary", c.Visit.Talk))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"docent/agent"
+	"docent/agent/memory"
 	"docent/kiosk/picture"
 	"docent/kiosk/visit"
 	"docent/localindex"
@@ -74,12 +76,14 @@ type Kiosk struct {
 	now      func() time.Time
 	shelf    shelf
 	visits   *visit.Store
+	memory   *memory.Memory
 	photos   *photoShelf
 	pictures *picture.Cache
 	metrics  *metrics
 	turns    turns
 	forPage
 
+	memoryStore  io.Closer
 	recognitions chan struct{} // a slot for each photo that is worked on
 	answers      chan struct{} // a slot for each answer under way
 
@@ -137,9 +141,12 @@ func New(o Options) (*Kiosk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new kiosk: %w", err)
 	}
+	if err := k.openMemory(); err != nil {
+		return nil, errors.Join(fmt.Errorf("new kiosk: %w", err), k.visits.Close())
+	}
 	listener, err := net.Listen("tcp", o.Config.Listen)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("new kiosk: %w", err), k.visits.Close())
+		return nil, errors.Join(fmt.Errorf("new kiosk: %w", err), k.memoryStore.Close(), k.visits.Close())
 	}
 	k.listener = newSteadyListener(listener)
 	k.metrics = newMetrics(k)
@@ -169,6 +176,7 @@ func (k *Kiosk) Run(ctx context.Context) error {
 	var own sync.WaitGroup
 	own.Go(func() { served <- k.app.Listener(k.listener) })
 	own.Go(k.sweep)
+	own.Go(func() { k.memory.Run(k.stopping) })
 	own.Go(k.prepare)
 	k.ready.Store(true)
 	k.log.Debug("kiosk serves", "address", k.Addr())
@@ -187,15 +195,16 @@ func (k *Kiosk) Run(ctx context.Context) error {
 		k.log.Info("clients did not leave in time and are cut off", "error", err)
 		k.listener.cut()
 	}
+	_ = k.listener.Close() // where the server had not begun to serve yet, shutting it down did not
 	own.Wait()
 	k.streams.wait()
-	return errors.Join(failed, k.visits.Close())
+	return errors.Join(failed, k.memoryStore.Close(), k.visits.Close())
 }
 
 // Close ends a kiosk that was never run.
 func (k *Kiosk) Close() error {
 	k.stop()
-	return errors.Join(k.listener.Close(), k.visits.Close())
+	return errors.Join(k.listener.Close(), k.memoryStore.Close(), k.visits.Close())
 }
 
 // sweep ends visits that ran out.
@@ -219,6 +228,7 @@ func (k *Kiosk) sweep() {
 func (k *Kiosk) forget(name string) {
 	k.turns.cancel(name)
 	k.photos.wipe(name)
+	k.forgetMemory(name)
 }
 
 // prepare lets a guide that can do so get to know the release before the first question.

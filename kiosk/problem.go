@@ -35,6 +35,7 @@ const (
 	codeForbidden        code = "forbidden"
 	codeNotFound         code = "not_found"
 	codeMethodNotAllowed code = "method_not_allowed"
+	codeChanged          code = "changed"
 	codeInternal         code = "internal"
 )
 

@@ -74,6 +74,7 @@ func (k *Kiosk) routes() *fiber.App {
 		api + "/visit/end":       {fiber.MethodPost: k.endVisit},
 		api + "/visit/forget":    {fiber.MethodPost: k.forgetVisit},
 		api + "/visit/exhibit":   {fiber.MethodPost: k.holdExhibit},
+		api + "/visit/memory":    {fiber.MethodGet: k.getRemembered, fiber.MethodPost: k.setRemembered},
 		api + "/photo":           {fiber.MethodPost: k.postPhoto},
 		api + "/photo/:id":       {fiber.MethodGet: k.getPhoto},
 		api + "/preview":         {fiber.MethodGet: k.getPreview},

@@ -94,6 +94,10 @@ var sentences = map[string][2]sentence{
 		{"That does not work here", "This cannot be done with this address. Please start over."},
 		{"此处无法这样操作", "此地址不支持该操作。请重新开始。"},
 	},
+	string(codeChanged): {
+		{"That has just changed", "What you see is no longer the latest. Please look again and repeat your change."},
+		{"内容刚刚有变", "您看到的已不是最新内容。请查看后重新修改。"},
+	},
 	string(codeInternal): {
 		{"Something went wrong", "It is not your fault. Please try again, or ask the staff."},
 		{"出了点问题", "这不是您的问题。请再试一次，或询问工作人员。"},

@@ -48,6 +48,9 @@ func (k *Kiosk) finish(c *fiber.Ctx, reason string) error {
 	k.forget(v.Name())
 	k.phones.withdraw(v.ID, k.now())
 	k.remember(eventVisitEnded, visitEnded{Visit: v.Name(), Reason: reason})
+	if reason == "forgotten" {
+		k.remember(eventMemoryForgotten, memoryForgotten{Visit: v.Name()})
+	}
 	return c.SendStatus(fiber.StatusNoContent)
 }
 

@@ -195,6 +195,14 @@ func (s *Store) Expire() []Ended {
 	return ended
 }
 
+// Open says whether the visit of that name is open; it does not extend its life.
+func (s *Store) Open(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.visits[name]
+	return ok
+}
+
 // Len is how many visits are open.
 func (s *Store) Len() int {
 	s.mu.Lock()

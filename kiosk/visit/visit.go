@@ -83,3 +83,6 @@ func nameOf(id string) string {
 
 // keyOf is the key that seals the visit. The id has 128 random bits, so one hash is enough.
 func keyOf(id string) [32]byte { return sha256.Sum256([]byte("docent visit key\x00" + id)) }
+
+// MemoryKey is the key that seals what the visitor said about themselves, another one than the visit's own.
+func (v Visit) MemoryKey() [32]byte { return sha256.Sum256([]byte("docent memory key\x00" + v.ID)) }

@@ -1,0 +1,434 @@
+package memory
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	cacheFor    = 5 * time.Minute // what was said is read from the cache for so long
+	maxQueue    = 200             // utterances of one visit that wait; more are not taken
+	maxAttempts = 8
+	firstRetry  = time.Second // doubled after each attempt
+	lastRetry   = time.Minute
+)
+
+// Options configure a memory. Zero fields mean the defaults.
+type Options struct {
+	Store Store  // required
+	Kiosk string // its name, which orders what is said at once on two kiosks
+	// Classify understands what was said, in the background; default Extract. Until it has, the rules of Extract hold.
+	Classify func(context.Context, Said) ([]Draft, error)
+	// Publish takes sealed commands for other kiosks, at least once each; default none. Where it fails, the memory of
+	// this kiosk is right all the same.
+	Publish func(context.Context, Envelope) error
+	// Keep is how long a record lives at most; default a day. KeepForgotten is how long it is known that a visit is
+	// forgotten; default a week.
+	Keep, KeepForgotten time.Duration
+	Now                 func() time.Time // default time.Now
+	Random              io.Reader        // default crypto/rand
+	Logger              *slog.Logger     // default none; it never hears what was said
+}
+
+// Memory remembers what visitors say about themselves. It is safe for concurrent use.
+type Memory struct {
+	o    Options
+	wake chan struct{}
+
+	mu      sync.Mutex
+	shelves map[string]*shelf // by the visit's name
+}
+
+// New returns a memory over a store.
+func New(o Options) *Memory {
+	if o.Classify == nil {
+		o.Classify = func(_ context.Context, s Said) ([]Draft, error) { return Extract(s), nil }
+	}
+	if o.Keep <= 0 {
+		o.Keep = 24 * time.Hour
+	}
+	if o.KeepForgotten <= 0 {
+		o.KeepForgotten = 7 * 24 * time.Hour
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Memory{o: o, wake: make(chan struct{}, 1), shelves: map[string]*shelf{}}
+}
+
+// Heard is something a visitor said that is not in the queue yet.
+type Heard struct{ u *utterance }
+
+// Hear takes in what a visitor says, before they are answered: from now on it is what [Memory.Recall] tells. What is
+// critical is in the store when Hear returns; the rest goes to the queue with [Memory.Keep], after the answer. An
+// error says that something critical could not be stored; it is remembered all the same until the kiosk stops.
+func (m *Memory) Hear(ctx context.Context, v Visit, said Said) (Heard, error) {
+	s, err := m.shelf(v)
+	if err != nil {
+		return Heard{}, err
+	}
+	drafts := Extract(said)
+	if len(drafts) == 0 {
+		return Heard{&utterance{Said: said}}, nil
+	}
+	id := make([]byte, 16)
+	if _, err := io.ReadFull(m.o.Random, id); err != nil {
+		return Heard{}, fmt.Errorf("hear: %w", err)
+	}
+	u := utterance{ID: hex.EncodeToString(id), Said: said, drafts: drafts, until: m.o.Now().Add(cacheFor)}
+	var critical []Command
+	s.mu.Lock()
+	if s.forgotten {
+		s.mu.Unlock()
+		return Heard{}, ErrForgotten
+	}
+	u.Logical = s.tick()
+	s.expireCache(m.o.Now())
+	s.cache = newest(append(s.cache, u), maxQueue)
+	for _, d := range drafts {
+		if d.Kind.Critical() {
+			critical = append(critical, u.command(d, v.Name, m.o.Kiosk))
+		}
+	}
+	s.mu.Unlock()
+	if len(critical) == 0 {
+		return Heard{&u}, nil
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	if _, err := m.store(ctx, s, critical, ""); err != nil {
+		return Heard{&u}, fmt.Errorf("store what was heard: %w", err)
+	}
+	for _, c := range critical {
+		u.Stored = append(u.Stored, c.Key)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.uncache(u.ID)
+	s.cache = append(s.cache, u)
+	return Heard{&u}, nil
+}
+
+// Keep puts what was heard into the queue; it is durable when Keep returns.
+func (m *Memory) Keep(ctx context.Context, v Visit, h Heard) error {
+	if h.u == nil {
+		return nil
+	}
+	u := *h.u
+	s, err := m.shelf(v)
+	if err != nil {
+		return err
+	}
+	if len(u.drafts) == 0 {
+		return nil // nothing to keep
+	}
+	box, err := v.seal(atJob+v.Name+"/"+u.ID, u, m.o.Random)
+	if err != nil {
+		return err
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	s.mu.Lock()
+	full := len(s.queue) >= maxQueue
+	gone := s.forgotten
+	s.mu.Unlock()
+	switch {
+	case gone:
+		return ErrForgotten
+	case full:
+		return errors.New("queue what was heard: too much waits")
+	}
+	err = m.o.Store.Commit(ctx, []Record{{atJob + v.Name + "/" + u.ID, box}}, nil, m.o.Keep)
+	s.mu.Lock()
+	s.queue = append(s.queue, u) // also where the disk failed: it is remembered until the kiosk stops
+	s.mu.Unlock()
+	m.nudge()
+	if err != nil {
+		return fmt.Errorf("queue what was heard: %w", err)
+	}
+	return nil
+}
+
+// Recall is what is remembered of a visit, the most important first.
+func (m *Memory) Recall(v Visit) ([]Fact, error) {
+	s, err := m.shelf(v)
+	if err != nil {
+		return nil, err
+	}
+	return s.facts(), nil
+}
+
+// Edit lets the visitor change one fact, or take it back where text is empty. The version is the one they saw; the
+// error is [ErrStale] where the fact is another by now, and [ErrNoFact] where there is none.
+func (m *Memory) Edit(ctx context.Context, v Visit, key string, version uint64, text string) error {
+	s, err := m.shelf(v)
+	if err != nil {
+		return err
+	}
+	id := make([]byte, 16)
+	if _, err := io.ReadFull(m.o.Random, id); err != nil {
+		return fmt.Errorf("edit fact: %w", err)
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	s.mu.Lock()
+	commands, _ := s.view()
+	c, known := commands[key]
+	switch {
+	case s.forgotten:
+		err = ErrForgotten
+	case !known || c.Op == OpRetractFact:
+		err = ErrNoFact
+	case c.Version != version:
+		err = ErrStale
+	}
+	if err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	now := m.o.Now()
+	c.Draft = edited(c, key, text, now)
+	c.ID, c.Kiosk, c.Source, c.Confirmed, c.At = hex.EncodeToString(id), m.o.Kiosk, SourceEdited, true, now
+	c.Version, c.Logical = version+1, s.tick()
+	s.mu.Unlock()
+	if err := m.commit(ctx, s, []Command{c}, ""); err != nil {
+		return fmt.Errorf("edit fact: %w", err)
+	}
+	m.publish(ctx, s, []Command{c})
+	return nil
+}
+
+// ErrNoFact says that nothing of that key is remembered.
+var ErrNoFact = errors.New("no such fact")
+
+// edited drafts what a visitor makes of a fact. Where the rules understand it as the same fact, it has a value again.
+func edited(c Command, key, text string, now time.Time) Draft {
+	if text == "" {
+		return Draft{Op: OpRetractFact, Kind: c.Kind, Key: key}
+	}
+	for _, d := range Extract(Said{Text: text, At: now}) {
+		if d.Key == key && d.Op != OpRetractFact {
+			d.Text = clip(text, maxText)
+			return d
+		}
+	}
+	op := c.Op
+	if op == OpAppendText {
+		op = OpUpsertFact // it keeps its place
+	}
+	return Draft{Op: op, Kind: c.Kind, Key: key, Text: clip(text, maxText)}
+}
+
+// Apply takes in commands of the visit from other kiosks, in any order and however often they come, and says how many
+// were news.
+func (m *Memory) Apply(ctx context.Context, v Visit, commands []Command) (news int, err error) {
+	if len(commands) > maxCommands {
+		return 0, fmt.Errorf("%w: %d at once", ErrInvalid, len(commands))
+	}
+	for _, c := range commands {
+		if err := c.validate(v.Name); err != nil {
+			return 0, err
+		}
+	}
+	s, err := m.shelf(v)
+	if err != nil {
+		return 0, err
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	latest := map[string]Command{}
+	s.mu.Lock()
+	for _, c := range commands {
+		s.clock = max(s.clock, c.Logical)
+		before, known := s.stored[c.slot()]
+		if l, ok := latest[c.slot()]; ok {
+			before, known = l, true
+		}
+		if known && !c.later(before) || !known && !s.room() {
+			continue
+		}
+		latest[c.slot()] = c
+	}
+	s.mu.Unlock()
+	puts := make([]Command, 0, len(latest))
+	for _, c := range latest {
+		puts = append(puts, c)
+	}
+	if err := m.commit(ctx, s, puts, ""); err != nil {
+		return 0, fmt.Errorf("apply commands: %w", err)
+	}
+	return len(puts), nil
+}
+
+// Export is the whole memory of a visit, sealed; what still waits is in it as if it had been stored.
+func (m *Memory) Export(v Visit, talk Talk) (Envelope, error) {
+	s, err := m.shelf(v)
+	if err != nil {
+		return Envelope{}, err
+	}
+	s.mu.Lock()
+	commands, _ := s.view()
+	s.mu.Unlock()
+	out := Snapshot{Talk: talk}
+	for _, c := range commands {
+		out.Commands = append(out.Commands, c)
+	}
+	return v.envelope(EnvelopeSnapshot, out, m.o.Random)
+}
+
+// Import takes in an envelope of the visit, of either kind, and returns the talk that a snapshot holds.
+func (m *Memory) Import(ctx context.Context, v Visit, e Envelope) (Talk, error) {
+	snapshot, err := v.Open(e)
+	if err != nil {
+		return Talk{}, err
+	}
+	if _, err := m.Apply(ctx, v, snapshot.Commands); err != nil {
+		return Talk{}, err
+	}
+	return snapshot.Talk, nil
+}
+
+// Forget removes everything of a visit, and its key. What comes later is dropped. It needs no key, so that a visit
+// which ran out while the kiosk was off can be forgotten too.
+func (m *Memory) Forget(ctx context.Context, name string) error {
+	m.mu.Lock()
+	s := m.shelves[name]
+	if s == nil {
+		s = &shelf{}
+		m.shelves[name] = s
+	}
+	m.mu.Unlock()
+	s.write.Lock()
+	defer s.write.Unlock()
+	s.mu.Lock()
+	s.forgotten, s.visit.Key = true, [32]byte{}
+	s.stored, s.cache, s.queue, s.dead = nil, nil, nil, nil
+	s.mu.Unlock()
+	var keys []string
+	for _, at := range []string{atFact, atJob, atDead} {
+		err := m.o.Store.Scan(at+name+"/", func(key string, _ []byte) error {
+			keys = append(keys, key)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("forget visit: %w", err)
+		}
+	}
+	err := m.o.Store.Commit(ctx, []Record{{Key: atGone + name}}, keys, m.o.KeepForgotten)
+	if errors.Is(err, ErrFull) && len(keys) > 0 { // what there is goes all the same
+		err = m.o.Store.Commit(ctx, nil, keys, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("forget visit: %w", err)
+	}
+	m.mu.Lock()
+	delete(m.shelves, name) // the store knows it from now on
+	m.mu.Unlock()
+	return nil
+}
+
+// Sweep forgets the visits in the store that are not open any more.
+func (m *Memory) Sweep(ctx context.Context, open func(name string) bool) error {
+	names := map[string]bool{}
+	for _, at := range []string{atFact, atJob, atDead} {
+		err := m.o.Store.Scan(at, func(key string, _ []byte) error {
+			name, _, _ := strings.Cut(strings.TrimPrefix(key, at), "/")
+			names[name] = true
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("sweep memory: %w", err)
+		}
+	}
+	for name := range names {
+		if !open(name) {
+			if err := m.Forget(ctx, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shelf returns the memory of a visit, from the store the first time.
+func (m *Memory) shelf(v Visit) (*shelf, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.shelves[v.Name]; ok {
+		return s, nil
+	}
+	s := &shelf{visit: v, kiosk: m.o.Kiosk, stored: map[string]Command{}}
+	if err := m.load(s); err != nil {
+		return nil, err
+	}
+	m.shelves[v.Name] = s
+	if len(s.queue) > 0 {
+		m.nudge()
+	}
+	return s, nil
+}
+
+// load reads a visit's records. One that cannot be read is passed over: the others are worth having.
+func (m *Memory) load(s *shelf) error {
+	v := s.visit
+	err := m.o.Store.Scan(atGone+v.Name, func(string, []byte) error { return ErrForgotten })
+	if err != nil {
+		return err
+	}
+	unread := 0
+	err = m.o.Store.Scan(atFact+v.Name+"/", func(key string, box []byte) error {
+		var c Command
+		if v.unseal(key, box, &c) != nil {
+			unread++
+			return nil
+		}
+		s.stored[c.slot()] = c
+		s.clock = max(s.clock, c.Logical)
+		return nil
+	})
+	for at, into := range map[string]*[]utterance{atJob: &s.queue, atDead: &s.dead} {
+		if err != nil {
+			break
+		}
+		err = m.o.Store.Scan(at+v.Name+"/", func(key string, box []byte) error {
+			var u utterance
+			if v.unseal(key, box, &u) != nil {
+				unread++
+				return nil
+			}
+			u.drafts = Extract(u.Said)
+			s.clock = max(s.clock, u.Logical)
+			*into = append(*into, u)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("load memory: %w", err)
+	}
+	if unread > 0 {
+		m.o.Logger.Warn("records of a visit's memory cannot be read", "records", unread)
+	}
+	return nil
+}
+
+// nudge wakes the consumer.
+func (m *Memory) nudge() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
