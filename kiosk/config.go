@@ -108,6 +108,9 @@ type ModelConfig struct {
 type HubConfig struct {
 	// Broker is tls://HOST:PORT, or tcp://HOST:PORT on this machine.
 	Broker string `koanf:"broker"`
+	// Root is a file of root metadata, "1.root.json" of the folder of signing keys. With it the kiosk follows the
+	// releases that the hub publishes; without it, it shows Release for good.
+	Root string `koanf:"root"`
 }
 
 // OutboxConfig bounds the events that wait for the hub.

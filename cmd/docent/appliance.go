@@ -12,18 +12,19 @@ import (
 	"docent/agent"
 	"docent/agent/model"
 	"docent/kiosk"
-	"docent/localindex"
 	"docent/sync/link"
 	"docent/sync/outbox"
+	"docent/sync/update"
+	"docent/sync/wire"
 	"docent/ui"
-	"docent/vision"
 	"docent/vision/camera"
 )
 
 // appliance is a kiosk with everything it is made of.
 type appliance struct {
 	kiosk   *kiosk.Kiosk
-	link    *link.Link // nil without a hub
+	link    *link.Link      // nil without a hub
+	updater *update.Updater // nil where releases do not come from a hub
 	closers []func() error
 }
 
@@ -40,25 +41,18 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 	if err != nil {
 		return nil, err
 	}
-	release, err := localindex.OpenWith(ctx, c.Release, services)
+	shown := &content{services: services, log: log}
+	a.closers = append(a.closers, shown.close)
+	releases, err := shown.start(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	if why := release.VectorsUnused(); why != "" {
-		log.Warn("the release is searched by its words alone", "release", release.Manifest().ID, "why", why)
-	}
-	a.closers = append(a.closers, release.Close)
-	recogniser, err := vision.Open(release.PartDir(vision.IndexPart{}.Name()), vision.Options{Logger: log})
-	if err != nil {
-		return nil, err
-	}
-	a.closers = append(a.closers, recogniser.Close)
 
 	guide, err := newGuide(c.Model, log)
 	if err != nil {
 		return nil, err
 	}
-	options := kiosk.Options{Config: c, Release: release, Recogniser: recogniser, Guide: guide, Logger: log}
+	options := kiosk.Options{Config: c, Release: shown.current.release, Recogniser: shown.current.recogniser, Guide: guide, Logger: log}
 	if c.Camera.Source != "" {
 		settings := camera.Settings{
 			Width: c.Camera.Width, Height: c.Camera.Height, FrameRate: c.Camera.FrameRate, Dwell: c.Camera.Dwell,
@@ -83,8 +77,18 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 	if c.Hub.Broker != "" {
 		a.link, err = link.New(link.Options{
 			Broker: c.Hub.Broker, Site: c.Site, Kiosk: c.Kiosk, Outbox: box, Version: version(), Logger: log,
+			Desired: func(wire.Desired) {
+				if a.updater != nil {
+					a.updater.Desired()
+				}
+			},
 		})
 		if err != nil {
+			return nil, err
+		}
+	}
+	if releases != nil && a.link != nil {
+		if a.updater, err = newUpdater(c, releases, shown, a.link, log); err != nil {
 			return nil, err
 		}
 	}
@@ -97,6 +101,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 	if err != nil {
 		return nil, err
 	}
+	shown.kiosk = a.kiosk
 	return a, nil
 }
 
@@ -118,6 +123,9 @@ func (a *appliance) run(ctx context.Context) error {
 	group.Go(func() error { return a.kiosk.Run(ctx) })
 	if a.link != nil {
 		group.Go(func() error { return a.link.Run(ctx) })
+	}
+	if a.updater != nil {
+		group.Go(func() error { return a.updater.Run(ctx) })
 	}
 	return group.Wait()
 }

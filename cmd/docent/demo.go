@@ -12,12 +12,14 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"docent/kiosk"
 	"docent/localindex/sample"
 	"docent/sync/hub"
+	"docent/sync/update/trust"
 )
 
 type demoCmd struct {
@@ -57,6 +59,10 @@ func (c demoCmd) Run(ctx context.Context, t *terminal) error {
 		return err
 	}
 
+	keys := filepath.Join(dir, "keys")
+	if err := demoKeys(keys, filepath.Join(dir, "hub", "content")); err != nil {
+		return err
+	}
 	h, err := hub.New(hub.Config{
 		Dir: filepath.Join(dir, "hub"), MQTTListen: "127.0.0.1:0", HTTPListen: c.HubListen, Site: demoSite, Logger: t.log,
 	})
@@ -74,9 +80,21 @@ func (c demoCmd) Run(ctx context.Context, t *terminal) error {
 		return runAppliance(ctx, c.config(dir, house, h), t.log, func(address string) {
 			fmt.Fprintf(t.out, "\n  Visitor's page   http://%s\n  Hub              http://%s\n\n", address, h.HTTPAddr())
 			fmt.Fprintln(t.out, c.cameraNote(house), "Stop with Ctrl-C.")
+			fmt.Fprintf(t.out, "To show other content: docent gallery build DIR --number 2 --out RELEASE, then\n"+
+				"docent gallery sign RELEASE --keys %s --out BUNDLE, then docent gallery publish BUNDLE --hub http://%s\n", keys, h.HTTPAddr())
 		})
 	})
 	return group.Wait()
+}
+
+// demoKeys makes the keys that releases for the demo are signed with, and the root that its kiosk trusts.
+func demoKeys(keys, hubContent string) error {
+	h, err := trust.OpenHub(hubContent)
+	if err != nil {
+		return err
+	}
+	_, err = trust.OpenAuthor(keys, h.Public(), time.Now)
+	return err
 }
 
 func (c demoCmd) dir() (string, error) {
@@ -139,6 +157,7 @@ func (c demoCmd) config(dir string, house demoHouse, h *hub.Hub) kiosk.Config {
 	k.DataDir = filepath.Join(dir, "kiosk")
 	k.Release = house.release
 	k.Hub.Broker = "tcp://" + h.MQTTAddr()
+	k.Hub.Root = filepath.Join(dir, "keys", "metadata", "1.root.json")
 	switch {
 	case c.Camera != "":
 		k.Camera.Source = c.Camera

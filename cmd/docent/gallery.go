@@ -18,10 +18,12 @@ import (
 )
 
 type galleryCmd struct {
-	New    galleryNewCmd    `cmd:"" help:"Write the sample gallery into a new folder, to look at or to start from."`
-	Check  galleryCheckCmd  `cmd:"" help:"Explain every mistake in a gallery's folder, by file and line."`
-	Build  galleryBuildCmd  `cmd:"" help:"Pack a gallery's folder into a release that a kiosk can open."`
-	Status galleryStatusCmd `cmd:"" help:"Say how far each document of a gallery came, and why it went no further."`
+	New     galleryNewCmd     `cmd:"" help:"Write the sample gallery into a new folder, to look at or to start from."`
+	Check   galleryCheckCmd   `cmd:"" help:"Explain every mistake in a gallery's folder, by file and line."`
+	Build   galleryBuildCmd   `cmd:"" help:"Pack a gallery's folder into a release that a kiosk can open."`
+	Sign    gallerySignCmd    `cmd:"" help:"Sign a release, so that kiosks will take it."`
+	Publish galleryPublishCmd `cmd:"" help:"Give a signed release to a hub, which brings it to its kiosks."`
+	Status  galleryStatusCmd  `cmd:"" help:"Say how far each document of a gallery came, and why it went no further."`
 }
 
 type galleryNewCmd struct {

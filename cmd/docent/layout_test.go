@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
+var rewriteGolden = flag.Bool("update", false, "rewrite golden files")
 
 type goPackage struct {
 	ImportPath string
@@ -134,7 +134,7 @@ func TestDependencies(t *testing.T) {
 	sort.Strings(list)
 	got := strings.Join(list, "\n") + "\n"
 	golden := filepath.Join("testdata", "modules.txt")
-	if *update {
+	if *rewriteGolden {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"docent/sync/update/bundle"
+	"docent/sync/update/trust"
+)
+
+type gallerySignCmd struct {
+	Release string `arg:"" type:"existingdir" help:"Folder of the release, as gallery build made it."`
+	Keys    string `required:"" help:"Folder of the signing keys. Keep it offline and safe; keys are made where there are none." placeholder:"DIR"`
+	HubKey  string `help:"File with the hub's public key, from its page's /api/v1/content/key; needed the first time." type:"existingfile" placeholder:"FILE"`
+	Rotate  bool   `help:"Make new signing keys first. Kiosks follow by themselves."`
+	Out     string `required:"" help:"Folder to write the signed release to." placeholder:"BUNDLE"`
+}
+
+func (c gallerySignCmd) Run(ctx context.Context, t *terminal) error {
+	var hub ed25519.PublicKey
+	if c.HubKey != "" {
+		data, err := os.ReadFile(c.HubKey)
+		if err != nil {
+			return fmt.Errorf("read the hub's key: %w", err)
+		}
+		if hub, err = trust.ReadPublic(data); err != nil {
+			return fmt.Errorf("read the hub's key %s: %w", c.HubKey, err)
+		}
+	}
+	author, err := trust.OpenAuthor(c.Keys, hub, time.Now)
+	if err != nil {
+		return err
+	}
+	if c.Rotate {
+		if err := author.Rotate(); err != nil {
+			return err
+		}
+	}
+	x, data, err := bundle.Write(ctx, c.Release, c.Out)
+	if err != nil {
+		return err
+	}
+	files, err := author.Sign(data, x.ReleaseID, x.Number)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(c.Out, "metadata")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write signed release: %w", err)
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return fmt.Errorf("write signed release: %w", err)
+		}
+	}
+	_, err = fmt.Fprintf(t.out, "Release %s is signed. Next: docent gallery publish %s --hub http://…\nKiosks trust it by hub.root: %s\n",
+		x.ReleaseID, c.Out, filepath.Join(c.Keys, "metadata", "1.root.json"))
+	return err
+}
+
+type galleryPublishCmd struct {
+	Bundle string `arg:"" type:"existingdir" help:"Folder that gallery sign wrote."`
+	Hub    string `default:"http://127.0.0.1:8081" help:"Address of the hub's page."`
+}
+
+func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
+	objects, err := os.ReadDir(filepath.Join(c.Bundle, "objects"))
+	if err != nil {
+		return fmt.Errorf("read signed release: %w", err)
+	}
+	var names []string
+	for _, o := range objects {
+		if filepath.Ext(o.Name()) == "" {
+			names = append(names, o.Name())
+		}
+	}
+	h := hubClient{strings.TrimSuffix(c.Hub, "/")}
+	var lacks struct {
+		Missing []string `json:"missing"`
+	}
+	if err := h.send(ctx, http.MethodPost, "/missing", map[string]any{"objects": names}, &lacks); err != nil {
+		return err
+	}
+	sent := int64(0)
+	for _, name := range lacks.Missing {
+		data, err := os.ReadFile(filepath.Join(c.Bundle, "objects", filepath.Base(name)))
+		if err != nil {
+			return fmt.Errorf("read signed release: %w", err)
+		}
+		if err := h.send(ctx, http.MethodPut, "/objects/"+name, data, nil); err != nil {
+			return err
+		}
+		sent += int64(len(data))
+	}
+	files, err := readMetadata(filepath.Join(c.Bundle, "metadata"))
+	if err != nil {
+		return err
+	}
+	var published struct {
+		ReleaseID string `json:"release_id"`
+	}
+	if err := h.send(ctx, http.MethodPost, "/release", map[string]any{"files": files}, &published); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(t.out, "Release %s is published: %s sent, %d kB. Kiosks show it as soon as nobody is there.\n",
+		published.ReleaseID, count(len(lacks.Missing), "object"), sent/1000)
+	return err
+}
+
+// readMetadata reads the roots of a signed release and its newest targets: a folder that was signed into several times
+// holds older ones.
+func readMetadata(dir string) (map[string][]byte, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read signed release: %w", err)
+	}
+	files := map[string][]byte{}
+	newest := 0
+	for _, e := range entries {
+		var version int
+		var role string
+		if _, err := fmt.Sscanf(e.Name(), "%d.%s", &version, &role); err != nil || role == "targets.json" && version < newest {
+			continue
+		}
+		if role == "targets.json" {
+			delete(files, fmt.Sprintf("%d.targets.json", newest))
+			newest = version
+		}
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			return nil, fmt.Errorf("read signed release: %w", err)
+		}
+	}
+	return files, nil
+}
+
+// hubClient speaks to a hub's page.
+type hubClient struct{ base string }
+
+// requestTimeout is for one request; an object has at most 32 MiB.
+const requestTimeout = 2 * time.Minute
+
+// send sends bytes, or anything else as JSON, and reads the answer into out where it is not nil.
+func (h hubClient) send(ctx context.Context, method, path string, body, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	data, raw := body.([]byte)
+	if !raw {
+		var err error
+		if data, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("ask the hub: %w", err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, h.base+"/api/v1/content"+path, bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("ask the hub: %w", err)
+	}
+	req.Header.Set("Docent-Publish", "1")
+	if !raw {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the hub: %w", err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
+	if err != nil {
+		return fmt.Errorf("read the hub's answer: %w", err)
+	}
+	if res.StatusCode >= 300 {
+		var problem struct {
+			Detail string `json:"detail"`
+		}
+		if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
+			problem.Detail = res.Status
+		}
+		return errors.New("the hub refused: " + problem.Detail)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("read the hub's answer: %w", err)
+	}
+	return nil
+}
