@@ -42,7 +42,9 @@ func keys(t testing.TB, s *Store, prefix string) []string {
 func TestCommitAndScan(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
-	put := func(puts []memory.Record, deletes ...string) error { return s.Commit(t.Context(), puts, deletes, time.Hour) }
+	put := func(puts []memory.Record, deletes ...string) error {
+		return s.Commit(t.Context(), puts, deletes, time.Hour)
+	}
 	if err := put([]memory.Record{{Key: "f/a/2", Value: []byte("two")}, {Key: "f/a/1", Value: []byte("one")}, {Key: "f/b/1", Value: []byte("b")}}); err != nil {
 		t.Fatal(err)
 	}
