@@ -541,14 +541,14 @@ func TestMetadataIsRefused(t *testing.T) {
 		{"changed byte", func(_ *testing.T, h *house, _ map[string][]byte) {
 			h.mangle = func(req wire.Fetch, c *wire.Chunk) {
 				if req.Name == "timestamp.json" {
-					c.Data = bytes.Replace(c.Data, []byte(`"version":3`), []byte(`"version":7`), 1)
+					c.Data = bytes.Replace(c.Data, []byte(`"spec_version":"1.0.31"`), []byte(`"spec_version":"1.0.32"`), 1)
 				}
 			}
 		}, "signature"},
 		{"snapshot of another time", func(_ *testing.T, h *house, old map[string][]byte) {
 			h.mangle = func(req wire.Fetch, c *wire.Chunk) {
 				if strings.HasSuffix(req.Name, "snapshot.json") {
-					c.Data = bytes.Clone(old["2.snapshot.json"])
+					c.Data = bytes.Clone(old["snapshot"])
 					c.Size = int64(len(c.Data))
 				}
 			}
@@ -592,12 +592,12 @@ func TestMetadataIsRefused(t *testing.T) {
 			if err := k.follow(h); err != nil {
 				t.Fatal(err)
 			}
-			for _, n := range []string{"timestamp.json", "2.snapshot.json"} {
+			for key, n := range map[string]string{"timestamp.json": "timestamp.json", "snapshot": fmt.Sprintf("%d.snapshot.json", epoch.Unix()+1)} {
 				data, err := os.ReadFile(h.hub.Path(n))
 				if err != nil {
 					t.Fatal(err)
 				}
-				old[n] = data
+				old[key] = data
 			}
 			h.publish(pack(t, 4, 3, 2))
 			if tt.code == "stale" { // the kiosk knows the newer timestamp and has not installed it
@@ -646,6 +646,48 @@ func TestClockThatIsWrong(t *testing.T) {
 	h.now = epoch.AddDate(-10, 0, 0)
 	if err := k.follow(h); err != nil || k.shows() != x.ReleaseID {
 		t.Errorf("ten years back: %v, shows %s", err, k.shows())
+	}
+}
+
+// TestHubThatIsAnOlderCopy puts the hub back to a copy of days ago: what it says is refused until the release is published
+// again.
+func TestHubThatIsAnOlderCopy(t *testing.T) {
+	dir := t.TempDir()
+	h := newHouse(t, dir)
+	k := newKiosk(t, pack(t, 1, 3), h.root())
+	h.publish(pack(t, 2, 3, 0))
+	copied := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(copied, os.DirFS(h.hub.Path(""))); err != nil {
+		t.Fatal(err)
+	}
+	for day := range 4 {
+		h.now = epoch.AddDate(0, 0, day+1)
+		if err := h.hub.Renew(h.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	third := pack(t, 3, 3, 1)
+	x := h.publish(third)
+	if err := k.follow(h); err != nil || k.shows() != x.ReleaseID {
+		t.Fatalf("%v, shows %s", err, k.shows())
+	}
+	if err := os.RemoveAll(h.hub.Path("")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(h.hub.Path(""), os.DirFS(copied)); err != nil {
+		t.Fatal(err)
+	}
+	h.now = h.now.Add(time.Hour)
+	if err := k.follow(h); trust.Code(err) != "stale" || k.shows() != x.ReleaseID {
+		t.Errorf("put back: %v, shows %s", err, k.shows())
+	}
+	h.publish(third)
+	if err := k.follow(h); err != nil || k.shows() != x.ReleaseID {
+		t.Errorf("published again: %v, shows %s", err, k.shows())
+	}
+	fourth := h.publish(pack(t, 4, 3, 2))
+	if err := k.follow(h); err != nil || k.shows() != fourth.ReleaseID {
+		t.Errorf("a new release: %v, shows %s", err, k.shows())
 	}
 }
 

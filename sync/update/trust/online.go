@@ -135,16 +135,19 @@ func (h *Hub) prepare(files map[string][]byte, now time.Time) (Target, map[strin
 		last = stamp.Signed.Version
 	}
 
+	// By the clock, so that a hub that was put back to an older copy does not give numbers out again that kiosks know.
+	next := max(last+1, now.Unix())
+
 	snapshot := metadata.Snapshot(now.UTC().Truncate(time.Second).Add(snapshotValid))
-	snapshot.Signed.Version = last + 1
+	snapshot.Signed.Version = next
 	snapshot.Signed.Meta["targets.json"] = describe(version, data)
 	snapshotData, err := signed(snapshot, h.key)
 	if err != nil {
 		return Target{}, nil, fmt.Errorf("sign snapshot: %w", err)
 	}
 	stamp := metadata.Timestamp(now.UTC().Truncate(time.Second).Add(timestampValid))
-	stamp.Signed.Version = last + 1
-	stamp.Signed.Meta["snapshot.json"] = describe(last+1, snapshotData)
+	stamp.Signed.Version = next
+	stamp.Signed.Meta["snapshot.json"] = describe(next, snapshotData)
 	stampData, err := signed(stamp, h.key)
 	if err != nil {
 		return Target{}, nil, fmt.Errorf("sign timestamp: %w", err)
@@ -160,7 +163,7 @@ func (h *Hub) prepare(files map[string][]byte, now time.Time) (Target, map[strin
 		return Target{}, nil, refused("targets.json", err)
 	}
 	out["timestamp.json"] = stampData
-	out[fmt.Sprintf("%d.snapshot.json", last+1)] = snapshotData
+	out[fmt.Sprintf("%d.snapshot.json", next)] = snapshotData
 	t, err := target(targets)
 	return t, out, err
 }

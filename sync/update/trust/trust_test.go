@@ -2,6 +2,7 @@ package trust
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,7 +35,7 @@ func FuzzRefresh(f *testing.F) {
 		f.Fatal(err)
 	}
 	good := map[string][]byte{}
-	for _, name := range []string{"timestamp.json", "1.snapshot.json", "1.targets.json"} {
+	for _, name := range []string{"timestamp.json", fmt.Sprintf("%d.snapshot.json", now.Unix()), "1.targets.json"} {
 		if good[name], err = os.ReadFile(hub.Path(name)); err != nil {
 			f.Fatal(err)
 		}
