@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +65,14 @@ func (s *shop) Commit(_ context.Context, puts []Record, deletes []string, _ time
 func (s *shop) count(prefix string) (n int) {
 	_ = s.Scan(prefix, func(string, []byte) error { n++; return nil })
 	return n
+}
+
+// many is how many random cases are tried: DOCENT_MEMORY_CASES, or so many.
+func many(unless int) int {
+	if n, err := strconv.Atoi(os.Getenv("DOCENT_MEMORY_CASES")); err == nil {
+		return n
+	}
+	return unless
 }
 
 // wall is a clock that the test sets.
@@ -309,9 +319,10 @@ func TestSweep(t *testing.T) {
 }
 
 // TestNoStaleReads plays random interleavings of a visit with a consumer that comes when it likes, fails now and
-// then, and restarts; after each step, what is read must be what was said last.
+// then, and restarts; after each step, what is read must be what was said last. The figure in the documentation is of
+// 10,000.
 func TestNoStaleReads(t *testing.T) {
-	const interleavings = 10_000
+	interleavings := many(1000)
 	lines := []struct{ text, key, value string }{
 		{"We have 20 minutes", "time_left", "14:20"}, {"We have 40 minutes", "time_left", "14:40"}, {"我们有一个半小时", "time_left", "15:30"},
 		{"I'm allergic to nuts", "allergy/nut", "nuts"}, {"I'm not allergic to nuts", "allergy/nut", ""},
@@ -399,7 +410,7 @@ func TestNoStaleReads(t *testing.T) {
 // TestConvergence lets kiosks take in each other's commands in any order, some twice, and wants them to agree.
 func TestConvergence(t *testing.T) {
 	texts := []string{"We have 20 minutes", "We have 40 minutes", "My name is Anna", "我叫小明", "I'm allergic to nuts", "I'm not allergic to nuts", "remember that the door is blue", "I love knots"}
-	for seed := range uint64(1000) {
+	for seed := range uint64(many(200)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		var kiosks [3]*Memory
 		var sent []Envelope
