@@ -135,11 +135,11 @@ const minWindowFeatures = 15
 func (r *Recogniser) nearest(set feature.Set, n int) []int {
 	windows := r.model.Codebook.VLADs(set, r.model.Codebook.Assign(set.Descriptors), feature.Windows(), minWindowFeatures)
 	best := make(map[uint32]float32)
-	for _, w := range windows {
+	for _, w := range r.model.Projection.Apply(windows) {
 		if w == nil {
 			continue
 		}
-		for _, hit := range r.vectors.Search(r.model.Projection.Apply(w), n) {
+		for _, hit := range r.vectors.Search(w, n) {
 			if score, ok := best[hit.Key]; !ok || hit.Score > score {
 				best[hit.Key] = hit.Score
 			}

@@ -219,8 +219,42 @@ func TestProjectionKeepsWhatVaries(t *testing.T) {
 			t.Errorf("direction %d is %v, want one of the third and seventh", i, row)
 		}
 	}
-	if got := p.Apply(vectors[0]); math.Abs(math.Hypot(float64(got[0]), float64(got[1]))-1) > 1e-5 {
+	projected := p.Apply([][]float32{vectors[0], nil})
+	if projected[1] != nil {
+		t.Errorf("no vector is projected to %v", projected[1])
+	}
+	if got := projected[0]; math.Abs(math.Hypot(float64(got[0]), float64(got[1]))-1) > 1e-5 {
 		t.Errorf("projected vector %v is not of length 1", got)
+	}
+}
+
+func TestProjectionOfLongVectors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	vectors := make([][]float32, 4)
+	for i := range vectors {
+		vectors[i] = make([]float32, 2*block+100)
+		for d := range vectors[i] {
+			vectors[i][d] = float32(rng.NormFloat64())
+		}
+	}
+	p, err := TrainProjection(vectors, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range p.Apply(vectors) {
+		want := make([]float64, p.Out)
+		var length float64
+		for r := range want {
+			for d, v := range vectors[i] {
+				want[r] += float64(v-p.Mean[d]) * float64(p.Rows[r*p.In+d])
+			}
+			length += want[r] * want[r]
+		}
+		for r := range want {
+			if math.Abs(want[r]/math.Sqrt(length)-float64(got[r])) > 1e-4 {
+				t.Errorf("vector %d is projected to %v, want %v over %g", i, got, want, math.Sqrt(length))
+			}
+		}
 	}
 }
 
@@ -340,6 +374,6 @@ func FuzzDecodeModel(f *testing.F) {
 			}
 			return
 		}
-		m.Projection.Apply(make([]float32, m.Projection.In))
+		m.Projection.Apply([][]float32{make([]float32, m.Projection.In)})
 	})
 }

@@ -67,13 +67,38 @@ func TrainProjection(vectors [][]float32, out int) (Projection, error) {
 	return p, nil
 }
 
-// Apply projects v, which must have In numbers, and scales the result to length 1.
-func (p Projection) Apply(v []float32) []float32 {
-	centred := vek32.Sub(v, p.Mean)
-	out := make([]float32, p.Out)
-	for i := range out {
-		out[i] = vek32.Dot(centred, p.Rows[i*p.In:(i+1)*p.In])
+// block is how many numbers of each vector are worked on at a time, so that those of all vectors stay in the cache
+// while the rows pass by once.
+const block = 2048
+
+// Apply projects vectors of In numbers each and scales the results to length 1. A nil vector stays nil.
+func (p Projection) Apply(vectors [][]float32) [][]float32 {
+	out := make([][]float32, len(vectors))
+	for i, v := range vectors {
+		if v != nil {
+			out[i] = make([]float32, p.Out)
+		}
 	}
-	unit(out)
+	centred := make([]float32, len(vectors)*block)
+	for from := 0; from < p.In; from += block {
+		to := min(from+block, p.In)
+		n := to - from
+		for i, v := range vectors {
+			if v != nil {
+				vek32.Sub_Into(centred[i*block:i*block+n], v[from:to], p.Mean[from:to])
+			}
+		}
+		for r := range p.Out {
+			row := p.Rows[r*p.In+from : r*p.In+to]
+			for i := range vectors {
+				if out[i] != nil {
+					out[i][r] += vek32.Dot(centred[i*block:i*block+n], row)
+				}
+			}
+		}
+	}
+	for _, v := range out {
+		unit(v)
+	}
 	return out
 }

@@ -14,7 +14,7 @@ int docent_homography(const float *src, const float *dst, int n, double threshol
 		const cv::Mat from(n, 1, CV_32FC2, const_cast<float *>(src));
 		const cv::Mat to(n, 1, CV_32FC2, const_cast<float *>(dst));
 		cv::Mat inliers;
-		const cv::Mat m = cv::findHomography(from, to, cv::RANSAC, threshold, inliers, iterations, 0.999);
+		const cv::Mat m = cv::findHomography(from, to, cv::USAC_MAGSAC, threshold, inliers, iterations, 0.999);
 		if (m.empty() || m.type() != CV_64F) return 0;
 		for (int i = 0; i < 9; i++) h[i] = m.at<double>(i / 3, i % 3);
 		int count = 0;

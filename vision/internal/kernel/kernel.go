@@ -113,7 +113,7 @@ func Distances(rows, centres []byte, width int) []int32 {
 	return out
 }
 
-// Homography estimates by RANSAC the homography (row by row) that maps src onto dst, both x, y pairs, with a
+// Homography estimates by MAGSAC++ the homography (row by row) that maps src onto dst, both x, y pairs, with a
 // threshold in units of dst, and says which pairs support it. inliers is 0 where there is none.
 func Homography(src, dst []float32, threshold float64, iterations int) (h [9]float64, mask []bool, inliers int, err error) {
 	n := len(src) / 2

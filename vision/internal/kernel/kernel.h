@@ -48,8 +48,8 @@ void docent_nearest(const uint8_t *rows, int n, int width, const uint8_t *centre
 // length, which is the same for all of them.
 void docent_distances(const uint8_t *rows, int n, int width, const uint8_t *centres, int k, int32_t *distances);
 
-// docent_homography estimates the homography that maps src onto dst (n pairs of x, y) by RANSAC with a threshold
-// in pixels of dst, refines it over its inliers, and marks them in mask. Returns the number of inliers, 0 where
+// docent_homography estimates the homography that maps src onto dst (n pairs of x, y) by MAGSAC++ (Barath et
+// al., CVPR 2020) with a threshold in pixels of dst, refines it over its inliers, and marks them in mask. Returns the number of inliers, 0 where
 // there is none.
 int docent_homography(const float *src, const float *dst, int n, double threshold, int iterations, double *h,
                       uint8_t *mask, char *err, size_t err_size);

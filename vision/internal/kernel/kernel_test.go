@@ -161,6 +161,51 @@ func TestHomographyOfTooFewPairs(t *testing.T) {
 	}
 }
 
+// FuzzHomography lays pairs out so that no homography, or no single one, explains them.
+func FuzzHomography(f *testing.F) {
+	f.Add(uint64(1), uint8(4), uint8(0))
+	f.Add(uint64(2), uint8(9), uint8(1))
+	f.Add(uint64(3), uint8(30), uint8(2))
+	f.Add(uint64(4), uint8(60), uint8(3))
+	f.Fuzz(func(t *testing.T, seed uint64, count, kind uint8) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		n := int(count) % 80
+		src, dst := make([]float32, 2*n), make([]float32, 2*n)
+		for i := range n {
+			x, y, u, v := 500*rng.Float32(), 400*rng.Float32(), 600*rng.Float32(), 500*rng.Float32()
+			switch kind % 5 {
+			case 0: // all on one spot
+				x, y, u, v = 10, 10, 20, 20
+			case 1: // all on one line
+				y, v = x, 2*u
+			case 2: // few places, many times over
+				x, y, u, v = float32(i%3), float32(i%2), float32(i%2), float32(i%3)
+			case 3: // many to one place
+				u, v = 7, 7
+			}
+			src[2*i], src[2*i+1], dst[2*i], dst[2*i+1] = x, y, u, v
+		}
+		_, mask, inliers, err := Homography(src, dst, 4, 2000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marked := 0
+		for _, in := range mask {
+			if in {
+				marked++
+			}
+		}
+		if marked != inliers || inliers > n {
+			t.Errorf("%d of %d pairs are marked, %d counted", marked, n, inliers)
+		}
+		again, _, _, _ := Homography(src, dst, 4, 2000)
+		first, _, _, _ := Homography(src, dst, 4, 2000)
+		if again != first {
+			t.Error("the same pairs give two homographies")
+		}
+	})
+}
+
 func TestSIFT(t *testing.T) {
 	const side = 128
 	picture := make([]byte, side*side)
