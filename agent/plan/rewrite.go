@@ -68,7 +68,7 @@ func rewrite(c *Catalogue, in Input) resolved {
 	case in.Exhibit != "":
 		r.subject = in.Exhibit
 		r.continued = r.continued || r.pointed && len(in.History) > 0
-	case r.pointed || r.continued:
+	case r.pointed || r.continued || len(domainsOf(folded)) == 0 && r.hall == "": // also "the paper", of what was spoken of
 		r.subject = lastSubject(c, in.History)
 		r.continued = r.continued || r.subject != ""
 	}
@@ -170,6 +170,7 @@ var (
 	leadingAnd      = regexp.MustCompile(`(?i)^(and |那(么|是)?)`)
 	questionHead    = regexp.MustCompile(`(?i)^(where (is|are|was|were|can i find)|who (is|was|were|made|discovered|invented|drew|painted|found)|when (is|are|was|were|does|do)|how (much|many|long|old|big) (is|are|was|were)|what (is|are|was|were|does)|is there|are there|can i (bring|take|use|have)|do you have|tell me about|why (is|are|was|were|does))\b`)
 	hanTail         = regexp.MustCompile(`(在?哪里|在?哪儿|在?哪个展?厅|在几楼|多少钱|要多少钱|几点.*|是谁.*|是什么.*|是怎么.*|什么时候.*|是哪一?年.*|有多.*|有什么.*|可以.*吗|能.*吗|允许吗)[?？。]?$`)
+	asksPlace       = regexp.MustCompile(`(?i)^(where|who|when)\b`)
 	forWhom         = regexp.MustCompile(`(?i) for .+?[?.!]*$`)
 	hanTicket       = regexp.MustCompile(`(学生|儿童|成人|老人|家庭|优惠|小孩|孩子)(票)?`)
 	hasQuestionWord = regexp.MustCompile(`(?i)\b(who|when|where|why|how|what|which|can|is|are|do|does)\b|谁|什么|哪|为什么|怎么|多少|几|吗`)
@@ -192,6 +193,8 @@ func continueWith(c *Catalogue, previous resolved, rest string, now resolved, ma
 		return rest + mark, true
 	case !chinese && strings.HasPrefix(strings.ToLower(rest), "for ") && forWhom.MatchString(base):
 		return forWhom.ReplaceAllLiteralString(base, " "+rest) + mark, true
+	case !chinese && forWhom.MatchString(base) && !asksPlace.MatchString(base):
+		return forWhom.ReplaceAllLiteralString(base, " for "+rest) + mark, true
 	case chinese && hanTicket.MatchString(base) && hanTicket.MatchString(rest):
 		return hanTicket.ReplaceAllLiteralString(base, rest) + mark, true
 	case chinese && hanTail.MatchString(base):

@@ -17,6 +17,7 @@ import (
 type evaluateCmd struct {
 	Recognition evaluateRecognitionCmd `cmd:"" help:"Recognise photos whose exhibits are known, and count what was right."`
 	Retrieval   evaluateRetrievalCmd   `cmd:"" help:"Ask questions whose passages are known, and count which were found."`
+	Answers     evaluateAnswersCmd     `cmd:"" help:"Ask the guide questions whose answers are known, and say how true and how well founded it answered."`
 }
 
 type evaluateRecognitionCmd struct {
