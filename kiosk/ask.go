@@ -102,7 +102,7 @@ func (k *Kiosk) run(ctx context.Context, t *turn, emit func(agent.Event) bool) {
 	events := k.guide.Answer(ctx, t.content.library, agent.Turn{
 		Visit: t.visit.Name(), Exhibit: t.visit.Exhibit, Question: t.request.Question, Explain: t.request.Explain,
 		Language: t.visit.Language, Level: t.visit.Level, History: history(t.visit), Summary: t.visit.Talk.Summary,
-		Remembered: remembered,
+		Remembered: remembered, Place: k.config.Kiosk, Seen: t.visit.Seen,
 	})
 	var text strings.Builder
 	var sources []string
@@ -152,6 +152,9 @@ func (k *Kiosk) note(t *turn, text string, sources []string, done agent.Done) (o
 	})
 	if err != nil { // the visit ended, and what was asked in it is forgotten
 		return "cancelled"
+	}
+	if done.Reply != "" { // no gap in the gallery's texts
+		return string(done.Reply)
 	}
 	typ, outcome := eventQuestionAnswered, "answered"
 	if !done.Answered {

@@ -65,6 +65,7 @@ func (k *Kiosk) routes() *fiber.App {
 		"/readyz":                {fiber.MethodGet: k.readyz},
 		"/metrics":               {fiber.MethodGet: k.metrics.handler()},
 		api + "/gallery":         {fiber.MethodGet: k.getGallery},
+		api + "/route":           {fiber.MethodGet: k.getRoute},
 		api + "/venue":           {fiber.MethodGet: k.getVenue},
 		api + "/exhibits":        {fiber.MethodGet: k.getExhibits},
 		api + "/exhibits/:id":    {fiber.MethodGet: k.getExhibit},
