@@ -3,8 +3,6 @@ package text
 import (
 	"context"
 	"math"
-
-	index "github.com/blevesearch/bleve_index_api"
 )
 
 // BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009) with fields: a word in the title or a
@@ -42,7 +40,7 @@ type scores struct {
 	// of one term
 	frequency []float32
 	holders   []uint32
-	id        index.TermFieldDoc
+	postings  []posting
 }
 
 func newScores(n int) *scores {
@@ -93,13 +91,15 @@ func (x *Index) score(ctx context.Context, l language, asked []weighted, s *scor
 		if err := x.count(ctx, t.term, fieldAll+l.tag, once, s); err != nil {
 			return err
 		}
-		if len(s.holders) > 0 { // what no text has, no title has: they are parts of it
+		if len(s.holders) > 0 && l.titled { // what no text has, no title has: they are parts of it
 			if err := x.count(ctx, t.term, fieldTitle+l.tag, func(n uint32) float32 {
 				p := &x.table.Passages[n]
 				return titleOccurrences / float32(1-shortB+shortB*float64(p.Title)/l.title)
 			}, s); err != nil {
 				return err
 			}
+		}
+		if len(s.holders) > 0 && l.headed {
 			if err := x.count(ctx, t.term, fieldHeading+l.tag, func(n uint32) float32 {
 				p := &x.table.Passages[n]
 				s.heading[n]++
@@ -138,25 +138,17 @@ func once(uint32) float32 { return 1 }
 // count adds the occurrences of a term in a field, each for what it is worth in that passage, to the frequencies of the
 // term.
 func (x *Index) count(ctx context.Context, term, field string, worth func(uint32) float32, s *scores) error {
-	postings, err := x.reader.TermFieldReader(ctx, []byte(term), field, true, false, false)
+	postings, err := x.postings(ctx, term, field, s)
 	if err != nil {
 		return err
 	}
-	for {
-		p, err := postings.Next(&s.id)
-		if err != nil {
-			_ = postings.Close() // the error of the reading says more
-			return err
+	for _, p := range postings {
+		if s.frequency[p.passage] == 0 {
+			s.holders = append(s.holders, p.passage)
 		}
-		if p == nil {
-			return postings.Close()
-		}
-		n := x.numbers[p.ID.Value()]
-		if s.frequency[n] == 0 {
-			s.holders = append(s.holders, n)
-		}
-		s.frequency[n] += worth(n) * float32(p.Freq)
+		s.frequency[p.passage] += worth(p.passage) * p.frequency
 	}
+	return nil
 }
 
 // scoreIdentifiers adds to the passages of exhibits whose label or accession number stands in the question.

@@ -39,6 +39,7 @@ type Index struct {
 	languages []language
 	numbers   []uint32 // passage number by Bleve's number
 	scratch   sync.Pool
+	common    *postingsCache
 
 	mu     sync.RWMutex // held for reading by searches, for writing by Close
 	closed bool
@@ -52,6 +53,8 @@ type language struct {
 	average  float64 // length of one
 	heading  float64 // average length of its headings, over those that have one
 	title    float64 // the same of its title
+	headed   bool    // some have headings
+	titled   bool    // some have titles
 }
 
 // ErrClosed is returned by searches of an index that was closed.
@@ -70,7 +73,7 @@ func Open(dir string) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open text index %s: %w", dir, err)
 	}
-	x := &Index{bleve: idx, table: t, synonyms: newSynonymGroups(t.Synonyms)}
+	x := &Index{bleve: idx, table: t, synonyms: newSynonymGroups(t.Synonyms), common: newPostingsCache()}
 	x.scratch.New = func() any { return newScores(len(t.Passages)) }
 	if err := x.prepare(); err != nil {
 		if x.reader != nil {
@@ -139,6 +142,7 @@ func (l *language) measure(passages []entry) {
 			l.title += float64(p.Title)
 		}
 	}
+	l.headed, l.titled = headings > 0, titles > 0
 	l.average = max(1, l.average/max(1, l.count))
 	l.heading = max(1, l.heading/max(1, headings))
 	l.title = max(1, l.title/max(1, titles))
