@@ -1,3 +1,4 @@
+import { calledOff } from './calledoff'
 import type {
   AnswerEvent,
   Diagnostics,
@@ -170,7 +171,7 @@ export class Client {
     let timer: ReturnType<typeof setTimeout> | undefined
     const heard = () => {
       clearTimeout(timer)
-      timer = setTimeout(() => silence.abort(), answerSilence)
+      timer = setTimeout(() => silence.abort(calledOff), answerSilence)
     }
     heard()
     try {
@@ -193,7 +194,7 @@ export class Client {
       throw new Unreachable('the answer broke off', { cause: error })
     } finally {
       clearTimeout(timer)
-      silence.abort()
+      silence.abort(calledOff)
     }
   }
 

@@ -1,3 +1,4 @@
+import { calledOff } from '../api/calledoff'
 import { Problem, type Client } from '../api/client'
 import type { ExhibitCard } from '../api/contract'
 
@@ -36,7 +37,7 @@ export class Catalogue {
 
   /** Forgets the list: another language, another release. */
   clear(): void {
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
     this.exhibits = []
     this.status = 'empty'
     this.trouble = null

@@ -1,3 +1,4 @@
+import { calledOff } from '../api/calledoff'
 import { Problem, Unreachable } from '../api/client'
 import type { AnswerEvent, AnswerSource } from '../api/contract'
 import { completeSentences, spoken } from '../text/marks'
@@ -97,7 +98,7 @@ export class Conversation {
   }
 
   stop(): void {
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
   }
 
   clear(): void {

@@ -1,3 +1,4 @@
+import { calledOff } from '../api/calledoff'
 import { type Client, Problem, Unreachable } from '../api/client'
 import type { Advice, Diagnostics, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, Level, Localized, Outline, Photo, Recognition } from '../api/contract'
 import { languageNames, pageLanguages, strings, type PageLanguage, type Strings } from '../i18n/strings'
@@ -359,7 +360,7 @@ export class Kiosk {
   /** Ends the visit and forgets all of it. */
   #clear(): void {
     this.#leave()
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
     this.#abort = new AbortController()
     this.#visit = null
     this.idle.stop()
@@ -378,9 +379,9 @@ export class Kiosk {
   /** The page goes away: tell the server, so that it need not wait for the visit to run out. */
   close(): void {
     this.#leave()
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
     this.conversation.clear()
-    this.#signals.abort()
+    this.#signals.abort(calledOff)
     this.connection.close()
     this.reader.stop()
     this.idle.stop()
@@ -409,7 +410,7 @@ export class Kiosk {
 
   /** Hears what must be shown at once. Losing it means that the server is away. */
   async #listen(): Promise<void> {
-    this.#signals.abort()
+    this.#signals.abort(calledOff)
     const { signal } = (this.#signals = new AbortController())
     try {
       for await (const text of this.client.emergencies(signal)) {
