@@ -185,7 +185,7 @@ func TestAnswerIsRememberedBeforeItIsDone(t *testing.T) {
 	}
 	_, r := h.ask(t.Context(), map[string]any{"visit": visit, "question": "  Why\nred? \x00"})
 	turn := wait(t, g.turns)
-	if d := cmp.Diff(agent.Turn{Visit: turn.Visit, Question: "Why red?", Language: "zh", History: []agent.Exchange{}}, turn); d != "" {
+	if d := cmp.Diff(agent.Turn{Visit: turn.Visit, Question: "Why red?", Language: "zh", History: []agent.Exchange{}, Place: "door"}, turn); d != "" {
 		t.Errorf("turn (-want +got)\n%s", d)
 	}
 	for _, e := range []agent.Event{
