@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startFixture } from './fixture/server.mjs'
 import { open, screens } from './harness.mjs'
-import { soak } from './visits.mjs'
 import { answered, button, explained, misfits, noBarriers, press, say, theBrowser, useBrowser, visit, waitUntil } from './visitor.mjs'
 
 useBrowser()
@@ -142,14 +141,3 @@ async function heapHolds(devtools, text) {
   await devtools.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false })
   return JSON.parse(snapshot).strings.some((string) => string.includes(text))
 }
-
-test('forty visits leave the page as it was', { timeout: 170_000 }, async () => {
-  const fixture = await startFixture()
-  try {
-    const { heaps, grown } = await soak(theBrowser(), fixture, 40)
-    console.log(`heap ${heaps[0].toFixed(1)} → ${heaps.at(-1).toFixed(1)} MiB`)
-    assert.ok(grown < 0.1, `the page has grown by ${(grown * 100).toFixed(1)} %`)
-  } finally {
-    await fixture.close()
-  }
-})

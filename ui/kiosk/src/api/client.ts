@@ -1,4 +1,3 @@
-import { calledOff } from './calledoff'
 import type {
   AnswerEvent,
   Diagnostics,
@@ -171,7 +170,7 @@ export class Client {
     let timer: ReturnType<typeof setTimeout> | undefined
     const heard = () => {
       clearTimeout(timer)
-      timer = setTimeout(() => silence.abort(calledOff), answerSilence)
+      timer = setTimeout(() => silence.abort(), answerSilence)
     }
     heard()
     try {
@@ -194,7 +193,7 @@ export class Client {
       throw new Unreachable('the answer broke off', { cause: error })
     } finally {
       clearTimeout(timer)
-      silence.abort(calledOff)
+      silence.abort()
     }
   }
 

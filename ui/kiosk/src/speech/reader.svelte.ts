@@ -1,4 +1,3 @@
-import { calledOff } from '../api/calledoff'
 import { volumeSteps } from '../state/comfort.svelte'
 import { sentencesOf, type Sentence } from './sentences'
 
@@ -64,7 +63,7 @@ export class Reader {
   }
 
   stop(): void {
-    this.#abort.abort(calledOff)
+    this.#abort.abort()
     this.status = 'silent'
     this.#unpoint()
   }

@@ -1,4 +1,3 @@
-import { calledOff } from '../api/calledoff'
 import { Problem, type Client } from '../api/client'
 import type { ExhibitCard } from '../api/contract'
 
@@ -37,7 +36,7 @@ export class Catalogue {
 
   /** Forgets the list: another language, another release. */
   clear(): void {
-    this.#abort.abort(calledOff)
+    this.#abort.abort()
     this.exhibits = []
     this.status = 'empty'
     this.trouble = null

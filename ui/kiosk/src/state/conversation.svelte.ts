@@ -1,4 +1,3 @@
-import { calledOff } from '../api/calledoff'
 import { Problem, Unreachable } from '../api/client'
 import type { AnswerEvent, AnswerSource } from '../api/contract'
 import { completeSentences, spoken } from '../text/marks'
@@ -98,7 +97,7 @@ export class Conversation {
   }
 
   stop(): void {
-    this.#abort.abort(calledOff)
+    this.#abort.abort()
   }
 
   clear(): void {

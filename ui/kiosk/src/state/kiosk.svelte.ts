@@ -1,4 +1,3 @@
-import { calledOff } from '../api/calledoff'
 import { type Client, Problem, Unreachable } from '../api/client'
 import type { Advice, Diagnostics, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, Level, Localized, Outline, Photo, Recognition } from '../api/contract'
 import { languageNames, pageLanguages, strings, type PageLanguage, type Strings } from '../i18n/strings'
@@ -360,7 +359,7 @@ export class Kiosk {
   /** Ends the visit and forgets all of it. */
   #clear(): void {
     this.#leave()
-    this.#abort.abort(calledOff)
+    this.#abort.abort()
     this.#abort = new AbortController()
     this.#visit = null
     this.idle.stop()
@@ -379,9 +378,9 @@ export class Kiosk {
   /** The page goes away: tell the server, so that it need not wait for the visit to run out. */
   close(): void {
     this.#leave()
-    this.#abort.abort(calledOff)
+    this.#abort.abort()
     this.conversation.clear()
-    this.#signals.abort(calledOff)
+    this.#signals.abort()
     this.connection.close()
     this.reader.stop()
     this.idle.stop()
@@ -410,7 +409,7 @@ export class Kiosk {
 
   /** Hears what must be shown at once. Losing it means that the server is away. */
   async #listen(): Promise<void> {
-    this.#signals.abort(calledOff)
+    this.#signals.abort()
     const { signal } = (this.#signals = new AbortController())
     try {
       for await (const text of this.client.emergencies(signal)) {
