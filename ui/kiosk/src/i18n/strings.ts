@@ -180,64 +180,6 @@ const en = {
   yes: 'Yes',
   no: 'No',
   thanks: 'Thank you.',
-
-  // see
-  holdStill: 'Hold still…',
-  sendFromPhone: 'Use your phone',
-  phoneTitle: 'Send a photo from your phone',
-  phoneDetail: 'Join the gallery’s Wi-Fi, scan this code and take a photo. It appears here.',
-  phoneWaiting: (seconds: number) => `This code is good for ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} more.`,
-  phoneRenewing: 'Making a new code…',
-  allHalls: 'All halls',
-  hallChoice: 'Show the exhibits of one hall',
-  inTexts: 'Mentioned in the texts of',
-  didYouMean: 'Did you mean',
-
-  // go on
-  plan: 'Plan',
-  planTitle: 'Plan of the gallery',
-  youAreHere: 'You are here',
-  seenHere: 'Already seen',
-  inHand: 'In hand',
-  floor: (n: number) => `Floor ${n}`,
-  planHint: 'Touch a number to see what is there.',
-  open: 'Open',
-  seenCount: (seen: number, all: number) => `${seen} of ${all} seen`,
-  takeAlong: 'Take along',
-  takeTitle: 'Take it along',
-  takeAddress: 'Scan the code with your phone to open the page of this exhibit.',
-  takeText: 'Scan the code with your phone. It holds this text itself; no network is needed.',
-
-  // leave
-  farewellTitle: 'Thank you for coming',
-  farewellDetail: 'Your visit is cleared. Two questions, if you like:',
-  surveyFound: 'Did you learn what you wanted to know?',
-  surveyEasy: 'Was the kiosk easy to use?',
-  opinions: { yes: 'Yes', partly: 'Partly', no: 'No' },
-  skip: 'Close',
-  clearedIn: (seconds: number) => `Closes by itself in ${seconds} s`,
-
-  // hours
-  closedNow: 'Closed now',
-  opensAt: (day: string, time: string) => `Open again ${day} at ${time}`,
-  today: 'today',
-
-  // staff
-  staffTitle: 'Staff',
-  staffPIN: 'PIN',
-  staffFacts: 'How this kiosk is',
-  staffOpen: 'Open',
-  reload: 'Load the page anew',
-  fact: {
-    kiosk: 'Kiosk', version: 'Version', release: 'Release', exhibits: 'Exhibits', camera: 'Camera', link: 'Link to the hub', outbox: 'Waiting to be sent',
-    disk: 'Disk', memory: 'Memory', uptime: 'Running for', visits: 'Visits open', speech: 'Voice of the kiosk', phone: 'Phones reach it at', page: 'Page', time: 'Time',
-  },
-  cameraStates: { ready: 'ready', init: 'getting ready', alert: 'not answering', none: 'none' },
-  here: 'there',
-  missing: 'missing',
-
-  // emergency
-  emergency: 'Important message',
 }
 
 type Widened<T> = T extends string
@@ -402,58 +344,6 @@ const zh: Strings = {
   yes: '有帮助',
   no: '没帮助',
   thanks: '谢谢您。',
-
-  holdStill: '请保持不动……',
-  sendFromPhone: '用手机拍',
-  phoneTitle: '用您的手机发送照片',
-  phoneDetail: '请连接馆内无线网络，扫描二维码后拍照，照片会显示在这里。',
-  phoneWaiting: (seconds) => `二维码还有 ${Math.floor(seconds / 60)} 分 ${seconds % 60} 秒有效。`,
-  phoneRenewing: '正在生成新的二维码……',
-  allHalls: '全部展厅',
-  hallChoice: '只看一个展厅的展品',
-  inTexts: '以下展品的文字中提到',
-  didYouMean: '您是不是要找',
-
-  plan: '平面图',
-  planTitle: '展馆平面图',
-  youAreHere: '您在这里',
-  seenHere: '已看过',
-  inHand: '当前展品',
-  floor: (n) => `${n} 层`,
-  planHint: '轻触编号，查看那里的展品。',
-  open: '打开',
-  seenCount: (seen, all) => `已看 ${seen} 件，共 ${all} 件`,
-  takeAlong: '带走',
-  takeTitle: '带走这件展品',
-  takeAddress: '用手机扫描二维码，打开这件展品的网页。',
-  takeText: '用手机扫描二维码。文字就在码中，无需网络。',
-
-  farewellTitle: '感谢您的到来',
-  farewellDetail: '您的参观记录已清除。如果愿意，请回答两个问题：',
-  surveyFound: '您了解到想知道的内容了吗？',
-  surveyEasy: '导览机好用吗？',
-  opinions: { yes: '是', partly: '部分', no: '否' },
-  skip: '关闭',
-  clearedIn: (seconds) => `${seconds} 秒后自动关闭`,
-
-  closedNow: '现在已闭馆',
-  opensAt: (day, time) => `${day} ${time} 开馆`,
-  today: '今天',
-
-  staffTitle: '工作人员',
-  staffPIN: 'PIN 码',
-  staffFacts: '本机状态',
-  staffOpen: '打开',
-  reload: '重新载入页面',
-  fact: {
-    kiosk: '导览机', version: '版本', release: '内容版本', exhibits: '展品', camera: '相机', link: '与中心的连接', outbox: '待发送',
-    disk: '磁盘', memory: '内存', uptime: '已运行', visits: '进行中的参观', speech: '本机语音', phone: '手机访问地址', page: '页面', time: '时间',
-  },
-  cameraStates: { ready: '就绪', init: '准备中', alert: '没有响应', none: '无' },
-  here: '有',
-  missing: '缺少',
-
-  emergency: '重要通知',
 }
 
 export const strings: Record<PageLanguage, Strings> = { en, zh }

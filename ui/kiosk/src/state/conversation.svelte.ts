@@ -14,8 +14,6 @@ export class Turn {
   writtenBy = $state<'' | 'gallery' | 'model' | 'nobody'>('')
   /** What the server says about a refusal, in the visitor's language; empty where it said nothing. */
   message = $state('')
-  /** What the visitor said about it; null: nothing. */
-  helpful = $state<boolean | null>(null)
 
   constructor(
     readonly id: number,
@@ -35,7 +33,6 @@ export class Turn {
     this.sources = []
     this.followUps = []
     this.text = ''
-    this.helpful = null
   }
 }
 
