@@ -30,7 +30,9 @@ func TestKilledHubAndKiosk(t *testing.T) {
 		t.Fatal(err)
 	}
 	hub := func() *process {
-		return start(t, "hub", "--config", hubConfig)
+		p := start(t, "hub", "--config", hubConfig)
+		p.out.match(t, `(hub is open)`) // before that it has no database
+		return p
 	}
 	ready := func() bool {
 		res, err := http.Get("http://" + screen + "/readyz")
