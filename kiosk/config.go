@@ -12,6 +12,7 @@ import (
 	"docent/sync/outbox"
 	"docent/sync/wire"
 	"docent/vision/camera"
+	"docent/vision/label"
 )
 
 // Config is everything a person can set about a kiosk. [DefaultConfig] is what holds where nothing is set;
@@ -31,6 +32,7 @@ type Config struct {
 	LogLevel string `koanf:"log_level"`
 
 	Camera CameraConfig `koanf:"camera"`
+	Labels LabelsConfig `koanf:"labels"`
 	Visit  VisitConfig  `koanf:"visit"`
 	Model  ModelConfig  `koanf:"model"`
 	Search SearchConfig `koanf:"search"`
@@ -70,6 +72,13 @@ type CameraConfig struct {
 	Dwell time.Duration `koanf:"dwell"`
 	// Burst is how many frames a photo is the sharpest of, 1 to 10.
 	Burst int `koanf:"burst"`
+}
+
+// LabelsConfig says whether labels are read where a picture alone is not recognised. That needs the tesseract program.
+type LabelsConfig struct {
+	Read bool `koanf:"read"`
+	// Timeout is how long reading may take; a visitor waits.
+	Timeout time.Duration `koanf:"timeout"`
 }
 
 // VisitConfig bounds a visit.
@@ -140,6 +149,7 @@ func DefaultConfig() Config {
 		Release:  "/var/lib/docent/release",
 		LogLevel: "info",
 		Camera:   CameraConfig{Width: 1280, Height: 720, FrameRate: 15, Dwell: 8 * time.Second, Burst: 5},
+		Labels:   LabelsConfig{Read: true, Timeout: label.DefaultTimeout},
 		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
 		Model:    ModelConfig{FirstTokenTimeout: 4 * time.Second},
 		Outbox:   OutboxConfig{MaxMiB: 1024, OnFull: string(outbox.RejectNew)},
@@ -174,6 +184,7 @@ func (c Config) Validate() error {
 	settings.Within(&p, "camera.frame_rate", c.Camera.FrameRate, 1, 120)
 	settings.Within(&p, "camera.dwell", c.Camera.Dwell, time.Second, time.Hour)
 	settings.Within(&p, "camera.burst", c.Camera.Burst, 1, 10)
+	settings.Within(&p, "labels.timeout", c.Labels.Timeout, 200*time.Millisecond, 15*time.Second)
 	settings.Within(&p, "visit.ttl", c.Visit.TTL, time.Minute, 24*time.Hour)
 	settings.Within(&p, "visit.idle", c.Visit.Idle, 20*time.Second, time.Hour) // WCAG 2.2.1 asks for 20 s of warning
 	settings.Within(&p, "visit.keep", c.Visit.Keep, time.Hour, 31*24*time.Hour)

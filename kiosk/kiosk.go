@@ -54,10 +54,11 @@ type Options struct {
 	// that needs content answers "not ready".
 	Release    *localindex.Release
 	Recogniser Recogniser
-	Camera     Camera // nil: a kiosk without a camera
-	Guide      Guide  // required
-	Events     Events // nil: nothing is remembered
-	Pages      fs.FS  // the built page, index.html at the root; nil: none
+	Camera     Camera      // nil: a kiosk without a camera
+	Labels     LabelReader // nil: labels are not read
+	Guide      Guide       // required
+	Events     Events      // nil: nothing is remembered
+	Pages      fs.FS       // the built page, index.html at the root; nil: none
 	Logger     *slog.Logger
 	Clock      func() time.Time // default time.Now
 	// Status is what staff read on the diagnostics page about the parts outside the kiosk, by name: "version", "link",
@@ -69,6 +70,7 @@ type Options struct {
 type Kiosk struct {
 	config   Config
 	camera   Camera
+	labels   LabelReader
 	guide    Guide
 	events   Events
 	pages    pages
@@ -114,7 +116,7 @@ func New(o Options) (*Kiosk, error) {
 		return nil, errors.New("new kiosk: a release and its recogniser come together")
 	}
 	k := &Kiosk{
-		config: o.Config, camera: o.Camera, guide: o.Guide, events: o.Events, log: o.Logger, now: o.Clock,
+		config: o.Config, camera: o.Camera, labels: o.Labels, guide: o.Guide, events: o.Events, log: o.Logger, now: o.Clock,
 		photos:       newPhotoShelf(o.Config.Limits.PhotoMiB << 20),
 		pictures:     picture.NewCache(o.Config.Limits.PictureCacheMiB << 20),
 		recognitions: make(chan struct{}, o.Config.Limits.Recognitions),

@@ -97,10 +97,7 @@ pictures: [{alt: 蓝色的碗}]
 }
 
 func buildTiny() (string, error) {
-	dir, err := os.MkdirTemp("", "docent-kiosk-test-")
-	if err != nil {
-		return "", err
-	}
+	dir := filepath.Join(workshop, "tiny")
 	src := filepath.Join(dir, "gallery")
 	for name, text := range tinyGallery {
 		path := filepath.Join(src, filepath.FromSlash(name))
@@ -128,11 +125,17 @@ func buildTiny() (string, error) {
 
 var tinyOnce = sync.OnceValues(buildTiny)
 
+// workshop is the folder for what all tests share.
+var workshop string
+
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if dir, _ := tinyOnce(); dir != "" {
-		os.RemoveAll(dir)
+	var err error
+	if workshop, err = os.MkdirTemp("", "docent-kiosk-test-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	code := m.Run()
+	os.RemoveAll(workshop)
 	os.Exit(code)
 }
 

@@ -38,7 +38,7 @@ type (
 		Exhibit    string          `json:"exhibit"`
 		Decision   vision.Decision `json:"decision,omitempty"`
 		Confidence float64         `json:"confidence,omitempty"`
-		By         string          `json:"by"` // photo, choice, browse
+		By         string          `json:"by"` // photo, label, choice, browse
 	}
 	photoUnknown struct {
 		Visit string `json:"visit"`

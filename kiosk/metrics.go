@@ -83,9 +83,13 @@ func (m *metrics) stages(from origin, t vision.Timings) {
 	if from.camera {
 		first = "capture"
 	}
-	for stage, d := range map[string]time.Duration{
-		first: from.took, "features": t.Features, "shortlist": t.Shortlist, "verify": t.Verify, "total": from.took + t.Total,
-	} {
+	stages := map[string]time.Duration{
+		first: from.took, "features": t.Features, "shortlist": t.Shortlist, "verify": t.Verify, "total": from.took + t.Total + from.label.took,
+	}
+	if from.label.took > 0 {
+		stages["label"] = from.label.took
+	}
+	for stage, d := range stages {
 		m.recognition.WithLabelValues(stage).Observe(d.Seconds())
 	}
 }

@@ -39,6 +39,7 @@ type photoAnswer struct {
 		Height int    `json:"height"`
 	} `json:"photo"`
 	Decision   decision          `json:"decision"`
+	By         string            `json:"by"` // photo, or label where its text decided
 	Advice     vision.AdviceCode `json:"advice"`
 	Candidates []candidate       `json:"candidates"`
 	Timings    timings           `json:"timings_ms"`
@@ -57,6 +58,7 @@ type timings struct {
 	Features  float64 `json:"features"`
 	Shortlist float64 `json:"shortlist"`
 	Verify    float64 `json:"verify"`
+	Label     float64 `json:"label"` // reading a label; 0 where the picture was enough
 	Total     float64 `json:"total"`
 }
 
@@ -93,27 +95,39 @@ func (k *Kiosk) takePhoto(c *fiber.Ctx, visit string) error {
 		case err != nil:
 			return fmt.Errorf("recognise photo: %w", err)
 		}
+		if seen.Decision != vision.DecisionMatch && k.labels != nil {
+			seen, got.label = k.readLabel(ctx, content, photo, seen)
+		}
 		k.metrics.stages(got, seen.Timings)
 		k.metrics.photos.WithLabelValues(string(seen.Decision)).Inc()
 		return k.answerPhoto(c, content, v, photo, got, seen)
 	})
 }
 
-// origin is where a photo came from and how long that took.
+// origin is where a photo came from and how long that took, and what its label told.
 type origin struct {
 	camera bool
 	took   time.Duration
+	label  reading
 }
 
 func (o origin) timings(t vision.Timings) timings {
 	out := timings{
 		Decode: millis(o.took), Features: millis(t.Features), Shortlist: millis(t.Shortlist), Verify: millis(t.Verify),
-		Total: millis(o.took + t.Total),
+		Label: millis(o.label.took), Total: millis(o.took + t.Total + o.label.took),
 	}
 	if o.camera {
 		out.Capture, out.Decode = out.Decode, 0
 	}
 	return out
+}
+
+// by says what decided.
+func (o origin) by() string {
+	if o.label.decided {
+		return "label"
+	}
+	return "photo"
 }
 
 // takeSlot puts a value into slots, waiting for room.
@@ -195,7 +209,7 @@ func (k *Kiosk) answerPhoto(c *fiber.Ctx, content *content, v visit.Visit, photo
 		return fmt.Errorf("keep photo: %w", err)
 	}
 	out := photoAnswer{
-		Decision: seen.Decision, Advice: vision.Judge(photo).Code, Candidates: []candidate{},
+		Decision: seen.Decision, By: got.by(), Advice: vision.Judge(photo).Code, Candidates: []candidate{},
 		Timings: got.timings(seen.Timings),
 	}
 	var offers []visit.Offer
@@ -228,7 +242,7 @@ func (k *Kiosk) answerPhoto(c *fiber.Ctx, content *content, v visit.Visit, photo
 	switch out.Decision {
 	case vision.DecisionMatch:
 		k.remember(eventExhibitSeen, exhibitSeen{
-			Visit: v.Name(), Exhibit: offers[0].Exhibit, Decision: out.Decision, Confidence: offers[0].Confidence, By: "photo",
+			Visit: v.Name(), Exhibit: offers[0].Exhibit, Decision: out.Decision, Confidence: offers[0].Confidence, By: got.by(),
 		})
 	case vision.DecisionUnknown:
 		k.remember(eventPhotoUnknown, photoUnknown{Visit: v.Name()})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,6 +19,7 @@ import (
 	"docent/sync/wire"
 	"docent/ui"
 	"docent/vision/camera"
+	"docent/vision/label"
 )
 
 // appliance is a kiosk with everything it is made of.
@@ -66,6 +68,10 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		options.Camera = cam
 	}
 
+	if c.Labels.Read {
+		options.Labels = findLabelReader(ctx, c.Labels.Timeout, log)
+	}
+
 	box, err := outbox.Open(filepath.Join(c.DataDir, "outbox"), outbox.Options{
 		Kiosk: c.Kiosk, Logger: log, MaxBytes: uint64(c.Outbox.MaxMiB) << 20, OnFull: outbox.OnFull(c.Outbox.OnFull),
 	})
@@ -103,6 +109,20 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 	}
 	shown.kiosk = a.kiosk
 	return a, nil
+}
+
+// findLabelReader returns nil where labels cannot be read; a kiosk does without.
+func findLabelReader(ctx context.Context, timeout time.Duration, log *slog.Logger) kiosk.LabelReader {
+	reader, err := label.Find(ctx, timeout)
+	switch {
+	case errors.Is(err, label.ErrNotInstalled):
+		log.Info("labels are not read", "reason", err)
+		return nil
+	case err != nil:
+		log.Warn("labels are not read", "error", err)
+		return nil
+	}
+	return reader
 }
 
 func newGuide(c kiosk.ModelConfig, log *slog.Logger) (*agent.Guide, error) {
