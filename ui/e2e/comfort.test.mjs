@@ -64,7 +64,7 @@ for (const [shape, viewport] of Object.entries(screens)) {
     assert.deepEqual(await misfits(page), [])
     const log = await page.getByRole('log').evaluate((el) => el.getBoundingClientRect().height)
     assert.ok(log > 130, `there is room to read: ${log}`)
-    for (const opener of ['Source 1', 'Read on', 'Compare', 'For everyone', say.en.comfort]) {
+    for (const opener of ['Source 1', 'Read on', 'Compare', 'Plan', 'Take along', 'For everyone', say.en.comfort]) {
       await button(page, opener).click()
       await page.getByRole('dialog').waitFor()
       await within(page, opener)

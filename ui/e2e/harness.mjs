@@ -21,8 +21,8 @@ export function launch() {
  * Opens the page at url. `expected` are console messages that the test itself brings about, as regular expressions.
  * Returns the page, and calm(), which fails where anything unexpected was seen.
  */
-export async function open(browser, url, { viewport = screens.portrait, touch = true, reducedMotion = 'reduce', expected = [], init } = {}) {
-  const context = await browser.newContext({ viewport, hasTouch: touch, reducedMotion, serviceWorkers: 'block' })
+export async function open(browser, url, { viewport = screens.portrait, touch = true, reducedMotion = 'reduce', expected = [], serviceWorkers = 'block', init } = {}) {
+  const context = await browser.newContext({ viewport, hasTouch: touch, reducedMotion, serviceWorkers, locale: 'en-US' })
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   const seen = []

@@ -34,6 +34,7 @@ for (const [language, viewport] of Object.entries(shapes)) {
     assert.match(await page.getByRole('dialog').locator('section').first().innerText(), language === 'en' ? /Count it yourself/ : /数一数/)
     await page.keyboard.press('Escape')
     await button(page, words.over).click()
+    await button(page, words.close).click() // thanks
     await button(page, say.en.begin).click()
     await page.locator('.shutter').click()
     await button(page, say.en.everyone).waitFor()

@@ -50,9 +50,34 @@ const licences: Plugin = {
   },
 }
 
+// The worker that keeps the page for a start without the server. It names what the page loads first; fonts come later.
+const shell: Plugin = {
+  name: 'shell',
+  apply: 'build',
+  enforce: 'post',
+  generateBundle(_, bundle) {
+    const chunks = Object.values(bundle)
+    const entry = chunks.find((chunk) => chunk.type === 'chunk' && chunk.isEntry && chunk.name === 'main')
+    if (entry?.type !== 'chunk') throw new Error('the page has no entry')
+    const first = new Set<string>([entry.fileName])
+    for (const name of first) {
+      const chunk = bundle[name]
+      if (chunk?.type !== 'chunk') continue
+      for (const file of [...chunk.imports, ...(chunk.viteMetadata?.importedCss ?? [])]) first.add(file)
+    }
+    const files = ['/', ...[...first].map((file) => `/${file}`)]
+    const source = readFileSync(new URL('src/shell/worker.js', import.meta.url), 'utf8')
+    this.emitFile({
+      type: 'asset',
+      fileName: 'shell.js',
+      source: source.replace("'__RELEASE__'", JSON.stringify(`page ${[...first].join(' ')}`)).replace("['__FILES__']", JSON.stringify(files)),
+    })
+  },
+}
+
 export default defineConfig({
   logLevel: 'warn', // four hundred font files are not worth a line each
-  plugins: [svelte(), contentSecurityPolicy, licences],
+  plugins: [svelte(), contentSecurityPolicy, licences, shell],
   // public/.gitkeep is copied into dist, so that a build leaves the committed file in place.
   publicDir: 'public',
   build: {
@@ -61,7 +86,10 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     sourcemap: false,
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      input: { main: 'index.html', phone: 'phone.html' },
+    },
   },
   server: {
     proxy: { '/api': process.env['DOCENT_URL'] ?? 'http://127.0.0.1:8080' },

@@ -9,6 +9,7 @@ import { mount } from 'svelte'
 import App from './App.svelte'
 import { Client } from './api/client'
 import { closePage } from './lockdown'
+import { keepPage } from './shell/keep'
 import { Kiosk } from './state/kiosk.svelte'
 
 const kiosk = new Kiosk(new Client())
@@ -16,3 +17,4 @@ closePage(document)
 window.addEventListener('pagehide', () => kiosk.close())
 mount(App, { target: document.getElementById('app')!, props: { kiosk } })
 void kiosk.open()
+keepPage()

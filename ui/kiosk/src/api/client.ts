@@ -1,15 +1,24 @@
+import { calledOff } from './calledoff'
 import type {
   AnswerEvent,
+  Diagnostics,
   ExhibitCard,
   ExhibitDetail,
   Feedback,
   Gallery,
   Level,
+  LiveQuality,
+  Localized,
   PassageView,
+  PhoneOffer,
   Recognition,
+  Remembered,
+  Route,
+  TakeAlong,
+  Venue,
   Visit,
 } from './contract'
-import { eventsOf } from './sse'
+import { eventsOf, type ServerSentEvent } from './sse'
 
 /** The server's refusal, with its sentences for the visitor (RFC 9457). Sentences are empty where it sent none. */
 export class Problem extends Error {
@@ -91,6 +100,60 @@ export class Client {
     await this.#call('/feedback', { method: 'POST', body: feedback, keepalive: true })
   }
 
+  venue(signal?: AbortSignal): Promise<Venue> {
+    return this.#json('/venue', { ...(signal && { signal }) })
+  }
+
+  /** Makes a code that lets a phone send one photo into the visit. */
+  offerPhone(visit: string, signal?: AbortSignal): Promise<PhoneOffer> {
+    return this.#json('/phone/offer', { method: 'POST', body: { visit }, ...(signal && { signal }) })
+  }
+
+  /** Waits until a phone has sent a photo; null where the code ran out. */
+  async phonePhoto(visit: string, signal: AbortSignal): Promise<Recognition | null> {
+    for await (const { event, data } of this.#listen('/phone/wait', { visit }, signal)) {
+      if (event === 'photo') return JSON.parse(data) as Recognition
+      if (event === 'over') return null
+    }
+    return null
+  }
+
+  /** How the live picture would do as a photo, as long as it is shown. */
+  async *liveQuality(signal: AbortSignal): AsyncGenerator<LiveQuality> {
+    for await (const { event, data } of this.#listen('/preview/quality', {}, signal)) {
+      if (event === 'quality') yield JSON.parse(data) as LiveQuality
+    }
+  }
+
+  /** The emergency message that holds, and every change of it; null where there is none. */
+  async *emergencies(signal: AbortSignal): AsyncGenerator<Localized | null> {
+    for await (const { event, data } of this.#listen('/signals', {}, signal)) {
+      if (event === 'emergency') yield (JSON.parse(data) as { text: Localized | null }).text
+    }
+  }
+
+  /** Plans a walk from this kiosk that leaves out what the visit has seen. */
+  route(visit: string, minutes: number, stepFree: boolean, signal?: AbortSignal): Promise<Route> {
+    return this.#json('/route', { query: { visit, minutes: String(minutes), step_free: String(stepFree) }, ...(signal && { signal }) })
+  }
+
+  remembered(visit: string, signal?: AbortSignal): Promise<Remembered> {
+    return this.#json('/visit/memory', { query: { visit }, ...(signal && { signal }) })
+  }
+
+  /** Takes one thing back that is remembered, and returns what is left. */
+  forget(visit: string, key: string, version: number, signal?: AbortSignal): Promise<Remembered> {
+    return this.#json('/visit/memory', { method: 'POST', body: { visit, key, version, delete: true }, ...(signal && { signal }) })
+  }
+
+  takeAlong(exhibit: string, signal?: AbortSignal): Promise<TakeAlong> {
+    return this.#json(`/take/${encodeURIComponent(exhibit)}`, { ...(signal && { signal }) })
+  }
+
+  diagnostics(pin: string): Promise<Diagnostics> {
+    return this.#json('/staff/open', { method: 'POST', body: { pin } })
+  }
+
   /** Takes a photo with the kiosk's own camera and recognises it. */
   photograph(visit: string, signal?: AbortSignal): Promise<Recognition> {
     return this.#json('/photo', { method: 'POST', query: { visit }, wait: photoWait, ...(signal && { signal }) })
@@ -124,7 +187,7 @@ export class Client {
     let timer: ReturnType<typeof setTimeout> | undefined
     const heard = () => {
       clearTimeout(timer)
-      timer = setTimeout(() => silence.abort(), answerSilence)
+      timer = setTimeout(() => silence.abort(calledOff), answerSilence)
     }
     heard()
     try {
@@ -147,7 +210,7 @@ export class Client {
       throw new Unreachable('the answer broke off', { cause: error })
     } finally {
       clearTimeout(timer)
-      silence.abort()
+      silence.abort(calledOff)
     }
   }
 
@@ -170,6 +233,18 @@ export class Client {
   pictureAddress(picture: string, width: 320 | 640 | 1280): string {
     const path = this.wholePictureAddress(picture)
     return `${path}${path.includes('?') ? '&' : '?'}w=${width}`
+  }
+
+  /** Events of a stream that goes on until it is called off; it breaking off is {@link Unreachable}. */
+  async *#listen(path: string, query: Record<string, string>, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
+    const response = await this.#call(path, { accept: 'text/event-stream', query, signal, wait: 0 })
+    try {
+      if (response.body) yield* eventsOf(response.body)
+    } catch (error) {
+      if (signal.aborted) throw error
+      throw new Unreachable(`${path} broke off`, { cause: error })
+    }
+    if (!signal.aborted) throw new Unreachable(`${path} ended`)
   }
 
   async #json<T>(path: string, call: Call): Promise<T> {

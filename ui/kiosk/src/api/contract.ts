@@ -16,6 +16,15 @@ export interface Hall {
   name: Localized
   about?: Localized
   floor: number
+  /** Corners on the plan of its floor, in metres from the lower left. */
+  outline?: readonly (readonly [number, number])[]
+  doors?: readonly Door[] | null
+}
+
+export interface Door {
+  to: string
+  at: readonly [number, number]
+  step_free: boolean
 }
 
 export interface Gallery {
@@ -173,6 +182,78 @@ export interface PassageView {
   }
   exhibit: ExhibitCard | null
   published: Published[] | null
+}
+
+/** A code that lets a phone send one photo into the visit. */
+export interface PhoneOffer {
+  url: string
+  /** A drawing, as SVG. */
+  qr: string
+  seconds: number
+}
+
+/** A code that a visitor takes an exhibit along with: the house's page about it, or the label itself. */
+export interface TakeAlong {
+  qr: string
+  text: string
+  kind: 'address' | 'text'
+}
+
+/** A walk through the halls. */
+export interface Route {
+  minutes: number
+  walking_minutes: number
+  step_free: boolean
+  stops: RouteStop[]
+  /** Exhibits that no step-free way leads to. */
+  unreachable: string[]
+}
+
+export interface RouteStop {
+  exhibit: ExhibitCard
+  walk_seconds: number
+  /** Of viewing. */
+  minutes: number
+  /** Minutes after the beginning. */
+  arrive: number
+}
+
+/** What the kiosk remembers of a visitor. */
+export interface Remembered {
+  items: { key: string; text: string; said?: string; version: number }[]
+}
+
+/** How the live picture would do as a photo. */
+export interface LiveQuality {
+  advice: Advice
+  still: boolean
+  /** How much of the time that counts as still has passed, 0 to 1. */
+  steady: number
+}
+
+export interface Venue {
+  time_zone?: string
+  hours: { day: string; open: string; close: string }[]
+  closures: { date: string; open?: string; close?: string }[]
+}
+
+/** How the kiosk is, for staff. */
+export interface Diagnostics {
+  site: string
+  kiosk: string
+  version?: string
+  now: string
+  uptime_seconds: number
+  gallery: string
+  release: { id: string; number: number; created: string }
+  exhibits: number
+  camera: CameraState
+  speech: boolean
+  phone?: string
+  visits: number
+  memory_bytes: number
+  disk: { free_bytes: number; total_bytes: number }
+  status?: Record<string, string>
 }
 
 /** What a visitor thought. Answers are named by what they rest on, never by the question. */

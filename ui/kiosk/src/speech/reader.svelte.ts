@@ -1,3 +1,4 @@
+import { calledOff } from '../api/calledoff'
 import { volumeSteps } from '../state/comfort.svelte'
 import { sentencesOf, type Sentence } from './sentences'
 
@@ -63,7 +64,7 @@ export class Reader {
   }
 
   stop(): void {
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
     this.status = 'silent'
     this.#unpoint()
   }

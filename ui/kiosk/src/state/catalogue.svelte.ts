@@ -1,3 +1,4 @@
+import { calledOff } from '../api/calledoff'
 import { Problem, type Client } from '../api/client'
 import type { ExhibitCard } from '../api/contract'
 
@@ -36,7 +37,7 @@ export class Catalogue {
 
   /** Forgets the list: another language, another release. */
   clear(): void {
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
     this.exhibits = []
     this.status = 'empty'
     this.trouble = null
@@ -60,6 +61,36 @@ export class Catalogue {
       return words.every((word) => text.includes(word))
     })
   }
+
+  /** Exhibits whose title or a word of it is spelt nearly like the query, the likest first. */
+  nearest(query: string): ExhibitCard[] {
+    const least = 0.45
+    return this.exhibits
+      .map((exhibit) => ({ exhibit, like: Math.max(...[exhibit.title, exhibit.maker ?? '', ...exhibit.title.split(/\s+/)].map((text) => likeness(text, query))) }))
+      .filter(({ like }) => like >= least)
+      .sort((a, b) => b.like - a.like)
+      .slice(0, 3)
+      .map(({ exhibit }) => exhibit)
+  }
+}
+
+/** How alike two texts are by their pairs of letters (Dice's coefficient), 0 to 1. */
+export function likeness(a: string, b: string): number {
+  const pairs = (text: string) => {
+    const letters = [...fold(text).replace(/\s+/g, '')]
+    return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => letters[i] + letter)
+  }
+  const [one, two] = [pairs(a), pairs(b)]
+  if (one.length + two.length === 0) return 0
+  const rest = [...two]
+  let shared = 0
+  for (const pair of one) {
+    const at = rest.indexOf(pair)
+    if (at < 0) continue
+    rest.splice(at, 1)
+    shared++
+  }
+  return (2 * shared) / (one.length + two.length)
 }
 
 /** Without case and accents, so that "moire" finds "Moiré". */

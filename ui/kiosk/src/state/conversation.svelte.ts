@@ -1,3 +1,4 @@
+import { calledOff } from '../api/calledoff'
 import { Problem, Unreachable } from '../api/client'
 import type { AnswerEvent, AnswerSource } from '../api/contract'
 import { completeSentences, spoken } from '../text/marks'
@@ -14,6 +15,8 @@ export class Turn {
   writtenBy = $state<'' | 'gallery' | 'model' | 'nobody'>('')
   /** What the server says about a refusal, in the visitor's language; empty where it said nothing. */
   message = $state('')
+  /** What the visitor said about it; null: nothing. */
+  helpful = $state<boolean | null>(null)
 
   constructor(
     readonly id: number,
@@ -33,6 +36,7 @@ export class Turn {
     this.sources = []
     this.followUps = []
     this.text = ''
+    this.helpful = null
   }
 }
 
@@ -94,7 +98,7 @@ export class Conversation {
   }
 
   stop(): void {
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
   }
 
   clear(): void {

@@ -1,12 +1,14 @@
+import { calledOff } from '../api/calledoff'
 import { type Client, Problem, Unreachable } from '../api/client'
-import type { Advice, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, Level, Localized, Outline, Photo } from '../api/contract'
+import type { Advice, Diagnostics, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, Level, Localized, Outline, Photo, Recognition, Route } from '../api/contract'
 import { languageNames, pageLanguages, strings, type PageLanguage, type Strings } from '../i18n/strings'
 import { Reader } from '../speech/reader.svelte'
 import { Typing } from '../typing/typing.svelte'
 import { Catalogue } from './catalogue.svelte'
 import { Comfort } from './comfort.svelte'
 import { Connection } from './connection.svelte'
-import { Conversation } from './conversation.svelte'
+import { Conversation, type Turn } from './conversation.svelte'
+import { openState, type OpenState } from './hours'
 import { IdleWatch } from './idle.svelte'
 
 /** A sentence for the visitor about something that did not work. */
@@ -27,10 +29,17 @@ export type Screen =
 /** What is laid over a screen, which stays as it is below. */
 export type Over =
   | { name: 'comfort' }
+  | { name: 'phone' }
+  | { name: 'plan' }
+  | { name: 'remembered' }
+  | { name: 'take' }
   | { name: 'chapters' }
   | { name: 'level' }
   | { name: 'viewer'; picture: number }
   | { name: 'compare'; other: ExhibitDetail | null }
+
+/** What staff have before them. */
+export type Staff = { name: 'pin' } | { name: 'facts'; facts: Diagnostics }
 
 const defaultIdleSeconds = 60
 
@@ -47,6 +56,14 @@ export class Kiosk {
   level = $state<Level>('general')
   /** Exhibits that the visitor has had in hand, the first first. */
   seen = $state.raw<string[]>([])
+  /** The message that covers everything. */
+  emergency = $state.raw<Localized | null>(null)
+  staff = $state.raw<Staff | null>(null)
+  /** The language in which somebody who has just left is thanked; their visit is over. */
+  farewell = $state<PageLanguage | null>(null)
+  hours = $state.raw<OpenState | null>(null)
+  /** The walk that the visitor has had planned. */
+  route = $state.raw<Route | null>(null)
   /** Counts visits, so that nothing of one screen is kept for the next visitor. */
   turnOver = $state(0)
 
@@ -60,6 +77,7 @@ export class Kiosk {
   readonly reader: Reader
 
   #visit: Promise<string> | null = null
+  #signals = new AbortController()
   /** Counts the steps from screen to screen, so that what comes late finds out that the visitor has gone on. */
   #step = 0
   #abort = new AbortController()
@@ -68,7 +86,10 @@ export class Kiosk {
     this.client = client
     this.connection = new Connection(
       () => this.#load(),
-      () => this.#back(),
+      () => {
+        void this.#listen()
+        this.#back()
+      },
     )
     const unreachable = () => this.connection.report()
     this.conversation = new Conversation({
@@ -79,7 +100,7 @@ export class Kiosk {
     this.catalogue = new Catalogue(client, unreachable)
     this.idle = new IdleWatch({
       after: () => this.gallery?.idle_seconds || defaultIdleSeconds,
-      expire: () => this.startOver(),
+      expire: () => this.#clear(),
     })
     this.reader = new Reader({
       address: async (language, text) => client.speechAddress(await this.#currentVisit(), language, text),
@@ -150,6 +171,7 @@ export class Kiosk {
   async open(): Promise<void> {
     try {
       await this.#load()
+      void this.#listen()
     } catch {
       this.connection.report()
     }
@@ -168,6 +190,7 @@ export class Kiosk {
   /** The first touch. */
   begin(language: PageLanguage = this.language): void {
     if (this.screen.name !== 'attract' || !this.gallery) return
+    this.farewell = null
     this.#speak(language)
     this.idle.start()
     if (this.gallery.camera === 'none') this.browse('list')
@@ -238,20 +261,50 @@ export class Kiosk {
     const release = this.idle.hold()
     try {
       const seen = await this.#inVisit((visit) => this.client.photograph(visit, signal))
-      if (signal.aborted) return
-      const [first] = seen.candidates
-      if (seen.decision === 'match' && first) {
-        this.#show(first.exhibit, seen.photo, first.outline, true)
-      } else if (seen.decision === 'choose' && first) {
-        this.#go({ name: 'choose', photo: seen.photo, candidates: seen.candidates.slice(0, 3) })
-      } else {
-        this.#go({ name: 'unknown', photo: seen.photo, advice: seen.advice, candidates: seen.candidates.slice(0, 3) })
-      }
+      if (!signal.aborted) this.#recognised(seen)
     } catch (error) {
       if (!signal.aborted) this.#trouble(error)
     } finally {
       release()
     }
+  }
+
+  /** Goes where a photo that came from a phone leads. */
+  received(seen: Recognition): void {
+    if (this.over?.name === 'phone') this.#recognised(seen)
+  }
+
+  #recognised(seen: Recognition): void {
+    const [first] = seen.candidates
+    if (seen.decision === 'match' && first) {
+      this.#show(first.exhibit, seen.photo, first.outline, true)
+    } else if (seen.decision === 'choose' && first) {
+      this.#go({ name: 'choose', photo: seen.photo, candidates: seen.candidates.slice(0, 3) })
+    } else {
+      this.#go({ name: 'unknown', photo: seen.photo, advice: seen.advice, candidates: seen.candidates.slice(0, 3) })
+    }
+  }
+
+  /** Runs a call in the visit for a part of the screen; its trouble is shown, and undefined returned. */
+  async within<T>(call: (visit: string, signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#abort
+    try {
+      return await this.#inVisit((visit) => call(visit, signal))
+    } catch (error) {
+      if (!signal.aborted) this.#trouble(error)
+      return undefined
+    }
+  }
+
+  /** Says whether the newest answer helped. It is of no consequence to the visitor whether it arrives. */
+  judge(turn: Turn, helpful: boolean): void {
+    if (turn.helpful !== null || this.screen.name !== 'exhibit') return
+    turn.helpful = helpful
+    const exhibit = this.screen.exhibit.id
+    const sources = turn.sources.map((source) => source.passage).slice(0, 12)
+    void this.#currentVisit()
+      .then((visit) => this.client.sendFeedback({ kind: 'answer', visit, exhibit, sources, helpful }))
+      .catch(() => undefined)
   }
 
   /** The visitor says which exhibit it is: from the cards, the list or the number pad. */
@@ -278,6 +331,7 @@ export class Kiosk {
     this.reader.stop()
     this.typing.close()
     this.conversation.clear()
+    this.route = null // its stops are named in the language before
     try {
       await this.#inVisit((visit) => this.client.setLanguage(visit, language, signal))
       if (overtaken()) return
@@ -299,10 +353,18 @@ export class Kiosk {
     }
   }
 
-  /** Ends the visit and forgets all of it. */
+  /** The visitor leaves: the visit ends, all of it is forgotten, and who has seen something is thanked. */
   startOver(): void {
+    const { language } = this
+    const thank = this.seen.length > 0
+    this.#clear()
+    if (thank) this.farewell = language
+  }
+
+  /** Ends the visit and forgets all of it. */
+  #clear(): void {
     this.#leave()
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
     this.#abort = new AbortController()
     this.#visit = null
     this.idle.stop()
@@ -310,6 +372,8 @@ export class Kiosk {
     this.comfort.reset()
     this.level = 'general'
     this.seen = []
+    this.route = null
+    this.farewell = null
     this.#go({ name: 'attract' })
     this.turnOver++
     const [language] = this.languages
@@ -320,8 +384,9 @@ export class Kiosk {
   /** The page goes away: tell the server, so that it need not wait for the visit to run out. */
   close(): void {
     this.#leave()
-    this.#abort.abort()
+    this.#abort.abort(calledOff)
     this.conversation.clear()
+    this.#signals.abort(calledOff)
     this.connection.close()
     this.reader.stop()
     this.idle.stop()
@@ -346,6 +411,29 @@ export class Kiosk {
     if (language !== this.language) this.catalogue.clear()
     this.language = language
     this.client.language = language
+  }
+
+  /** Hears what must be shown at once. Losing it means that the server is away. */
+  async #listen(): Promise<void> {
+    this.#signals.abort(calledOff)
+    const { signal } = (this.#signals = new AbortController())
+    try {
+      for await (const text of this.client.emergencies(signal)) {
+        this.emergency = text
+        if (text) this.reader.stop()
+      }
+    } catch (error) {
+      if (!signal.aborted && error instanceof Unreachable) this.connection.report()
+    }
+  }
+
+  /** Whether the house is open, for the look of the waiting screen. */
+  async lookAtHours(now: Date): Promise<void> {
+    try {
+      this.hours = openState(await this.client.venue(), now)
+    } catch {
+      this.hours = null // it looks as by day
+    }
   }
 
   async #load(): Promise<void> {

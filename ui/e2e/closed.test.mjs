@@ -1,0 +1,158 @@
+// What is over everything: a server that is away, staff, an emergency; and the look by the hour.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startFixture } from './fixture/server.mjs'
+import { open, screens } from './harness.mjs'
+import { answered, button, explained, heading, misfits, noBarriers, say, theBrowser, useBrowser, visit } from './visitor.mjs'
+
+useBrowser()
+
+test('a browser that starts while the server is away waits for it', { timeout: 120_000 }, async () => {
+  const first = await startFixture()
+  const opened = await open(theBrowser(), first.url, { serviceWorkers: 'allow', expected: [/ERR_/] })
+  const { page } = opened
+  let second
+  try {
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null)
+    await button(page, say.en.begin).waitFor()
+    await page.reload() // the page's files are kept from here on
+    await button(page, say.en.begin).waitFor()
+    await first.close()
+    await heading(page, 'One moment, please').waitFor()
+    await page.reload()
+    await heading(page, 'One moment, please').waitFor()
+    await heading(page, '请稍候片刻').waitFor()
+    second = await startFixture({}, first.port)
+    await button(page, say.en.begin).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    opened.calm()
+  } finally {
+    await opened.close()
+    await second?.close()
+  }
+})
+
+test('a server that goes is noticed at once, and the visit goes on', { timeout: 120_000 }, async () => {
+  const first = await startFixture()
+  const opened = await open(theBrowser(), first.url, { expected: [/ERR_/, /404/] })
+  const { page } = opened
+  let second
+  try {
+    await explained(page)
+    await first.close()
+    await heading(page, 'One moment, please').waitFor({ timeout: 3_000 })
+    second = await startFixture({}, first.port)
+    await heading(page, 'One moment, please').waitFor({ state: 'detached' })
+    await heading(page, 'Phyllotaxis').waitFor()
+    opened.calm()
+  } finally {
+    await opened.close()
+    await second?.close()
+  }
+})
+
+for (const [language, viewport] of Object.entries({ en: screens.portrait, zh: screens.landscape })) {
+  const text = { en: 'Please leave the building.', zh: '请离开大楼。', fr: 'Veuillez quitter le bâtiment.' }
+  visit(`an emergency covers everything, and goes: ${language}`, { idleSeconds: 3 }, async (page, fixture) => {
+    await explained(page, language)
+    await button(page, language === 'en' ? 'Read on' : '继续阅读').click()
+    fixture.script({ emergency: text })
+    await heading(page, text[language]).waitFor()
+    for (const says of Object.values(text)) await page.getByText(says).waitFor()
+    assert.equal(await page.getByRole('dialog').count(), 1)
+    assert.equal(await page.getByRole('dialog').getByRole('button').count(), 0, 'there is nothing else to do')
+    await noBarriers(page)
+    await page.keyboard.press('Escape')
+    await page.waitForTimeout(4_000) // longer than an idle visitor would be asked
+    assert.equal(await page.getByRole('dialog').count(), 1)
+    fixture.script({ emergency: null })
+    await page.getByText(text.fr).waitFor({ state: 'detached' })
+  }, { viewport })
+}
+
+async function staffDoor(page) {
+  const { width } = page.viewportSize()
+  await page.mouse.move(20, 20)
+  await page.mouse.down()
+  await page.waitForTimeout(3_200)
+  await page.mouse.up()
+  await page.mouse.move(width - 20, 20)
+  await page.mouse.down()
+  await page.mouse.up()
+}
+
+visit('staff see how the kiosk is', { pin: '2580' }, async (page, fixture) => {
+  await button(page, say.en.begin).waitFor()
+  await staffDoor(page)
+  const card = page.getByRole('dialog', { name: 'Staff' })
+  await card.waitFor()
+  await noBarriers(page)
+  for (const digit of '2581') await card.getByRole('button', { name: digit, exact: true }).click()
+  await card.getByRole('button', { name: 'Open' }).click()
+  await card.getByText('That is not the PIN').waitFor()
+  for (const digit of '2580') await card.getByRole('button', { name: digit, exact: true }).click()
+  await card.getByRole('button', { name: 'Open' }).click()
+  await page.getByText('north-wing / k1').waitFor()
+  assert.match(await page.getByRole('dialog').innerText(), /Link to the hub\s+connected[\s\S]*21\.0 GiB/)
+  assert.doesNotMatch(await page.content(), /2580/)
+  assert.deepEqual(await misfits(page), [])
+  await noBarriers(page)
+  await button(page, 'Close').click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await button(page, say.en.begin).waitFor()
+  assert.equal(fixture.called('/visit/start').length, 0, 'the corners did not begin a visit')
+}, { expected: [/403/] })
+
+visit('a visitor who touches the corners finds nothing', { pin: '2580' }, async (page) => {
+  await explained(page)
+  const { width } = page.viewportSize()
+  for (let i = 0; i < 12; i++) {
+    await page.mouse.click(15, 15)
+    await page.mouse.click(width - 15, 15)
+  }
+  assert.equal(await page.getByRole('dialog').count(), 0)
+})
+
+visit('without a PIN there is no door', {}, async (page) => {
+  await explained(page)
+  await staffDoor(page)
+  assert.equal(await page.getByRole('dialog').count(), 0)
+})
+
+const week = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+visit('by day and by night', { venue: { time_zone: 'Asia/Shanghai', hours: week.map((day) => ({ day, open: '10:00', close: '18:00' })), closures: [] } }, async (page) => {
+  await page.clock.setFixedTime(new Date('2026-12-01T12:00:00Z')) // 20:00 in Shanghai
+  await page.reload()
+  await page.getByText('Closed now').waitFor()
+  await page.getByText('Open again Wednesday at 10:00').waitFor()
+  await page.getByText('星期三 10:00 开馆').waitFor()
+  await noBarriers(page)
+  await page.clock.setFixedTime(new Date('2026-12-01T03:00:00Z'))
+  await page.reload()
+  await heading(page, 'One angle, turned again and again, fills a sunflower.').waitFor()
+  assert.equal(await page.getByText('Closed now').count(), 0)
+})
+
+visit('the first touch', {}, async (page) => {
+  await page.locator('.show img').first().waitFor()
+  // From the touch to the first frame with the next screen, as the page itself measures it.
+  const took = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        document.querySelector('.begin button').addEventListener('pointerdown', (touch) => {
+          new MutationObserver((_, observer) => {
+            if (!document.querySelector('.shutter')) return
+            observer.disconnect()
+            requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - touch.timeStamp)))
+          }).observe(document.body, { childList: true, subtree: true })
+        })
+        document.querySelector('.begin button').dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))
+        document.querySelector('.begin button').click()
+      }),
+  )
+  console.log(`first touch to the next screen: ${Math.round(took)} ms`)
+  assert.ok(took < 5_000, 'it opens')
+  await page.locator('img.seen').waitFor()
+  assert.equal(await answered(page, 1).count(), 0)
+})
