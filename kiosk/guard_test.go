@@ -1,6 +1,9 @@
 package kiosk
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -82,6 +85,64 @@ func TestPages(t *testing.T) {
 	}
 	if r := h.get("/api/v1/gallery/"); r.status != http.StatusOK {
 		t.Errorf("with a slash behind: %d", r.status)
+	}
+}
+
+func TestPagesAreCompressed(t *testing.T) {
+	script := []byte(strings.Repeat("let words = 'many of them';\n", 200))
+	h := open(t, func(o *Options) {
+		o.Pages = fstest.MapFS{
+			"index.html": {Data: []byte("<!doctype html>")}, "assets/app-1.js": {Data: script}, "assets/noto-1.woff2": {Data: script},
+		}
+	})
+	plain, zipped := "", ""
+	for _, tt := range []struct {
+		path, accept string
+		zipped       bool
+	}{
+		{"/assets/app-1.js", "identity", false},
+		{"/assets/app-1.js", "gzip;q=0, identity", false},
+		{"/assets/app-1.js", "gzip, deflate, br, zstd", true},
+		{"/assets/app-1.js", "gzip", true},
+		{"/assets/noto-1.woff2", "gzip", false},
+		{"/index.html", "gzip", false},
+	} {
+		r := h.get(tt.path, "Accept-Encoding", tt.accept)
+		body := r.body
+		if is := r.header.Get("Content-Encoding") == "gzip"; is != tt.zipped {
+			t.Errorf("%s for %q: compressed %v", tt.path, tt.accept, is)
+			continue
+		}
+		if tt.zipped {
+			z, err := gzip.NewReader(bytes.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body, err = io.ReadAll(z); err != nil {
+				t.Fatal(err)
+			}
+			if len(r.body) > len(script)/4 {
+				t.Errorf("%d bytes became %d", len(script), len(r.body))
+			}
+			zipped = r.header.Get("ETag")
+		} else if strings.HasSuffix(tt.path, ".js") {
+			plain = r.header.Get("ETag")
+		}
+		if tt.path != "/index.html" && !bytes.Equal(body, script) {
+			t.Errorf("%s for %q: %d other bytes", tt.path, tt.accept, len(body))
+		}
+		if vary := r.header.Get("Vary"); (vary == "Accept-Encoding") != strings.HasSuffix(tt.path, ".js") {
+			t.Errorf("%s: Vary %q", tt.path, vary)
+		}
+	}
+	if plain == zipped || plain == "" {
+		t.Errorf("ETags %s and %s of different bytes", plain, zipped)
+	}
+	if r := h.get("/assets/app-1.js", "Accept-Encoding", "gzip", "If-None-Match", plain); r.status != http.StatusOK {
+		t.Errorf("asked for gzip with the tag of the plain file: %d", r.status)
+	}
+	if r := h.get("/assets/app-1.js", "Accept-Encoding", "gzip", "If-None-Match", zipped); r.status != http.StatusNotModified {
+		t.Errorf("asked again: %d", r.status)
 	}
 }
 
