@@ -44,6 +44,7 @@ lint: pages ## gofmt, vet, staticcheck
 
 test: setup-test build lint ui/e2e/node_modules/.package-lock.json ## everything that must hold
 	@cd ui/kiosk && npm run --silent check && npm run --silent test
+	@cd ui/e2e && npm run --silent test:screens
 	go test -timeout 20m ./...
 	go test -timeout 20m -race -short $(RACE_PACKAGES)
 
@@ -58,6 +59,9 @@ fuzz: build ## each fuzz target for a while: make fuzz FUZZTIME=1m
 			echo "$$dir $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$dir; \
 		done; \
 	done
+
+screenshots: pages ui/e2e/node_modules/.package-lock.json ## every screen of the page, and the sheets in docs/pictures
+	@cd ui/e2e && node screenshots.mjs test-results/screenshots --sheets ../../docs/pictures
 
 clean: ## what was built, but not the caches of Go and npm
 	@rm -rf bin ui/kiosk/node_modules ui/e2e/node_modules
