@@ -99,6 +99,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		}
 	}
 
+	options.Status = func() map[string]string { return staffStatus(box, a.link) }
 	options.Pages, err = ui.Kiosk()
 	if err != nil {
 		return nil, err
