@@ -29,6 +29,7 @@ need libopencv-dev
 need libopencv-contrib-dev
 if [ "${1:-}" = test ]; then
 	need chromium
+	need espeak-ng
 fi
 if ((${#packages[@]})); then
 	as_root=()

@@ -121,7 +121,7 @@ async function layOut(folder) {
       shots.map(async ({ name, path }) => `<figure><img src="data:image/png;base64,${(await readFile(path)).toString('base64')}"><figcaption>${name}</figcaption></figure>`),
     )
     await page.setContent(
-      `<style>body{margin:12px;display:grid;grid-template-columns:repeat(${columns},1fr);gap:12px;background:#e9e3d7;font:13px sans-serif}figure{margin:0}img{width:100%;display:block;border-radius:4px}figcaption{padding:4px 2px;color:#645b4f}</style>${figures.join('')}`,
+      `<style>body{margin:12px;display:grid;grid-template-columns:repeat(${columns},1fr);gap:12px;align-content:start;background:#e9e3d7;font:13px sans-serif}figure{margin:0}img{width:100%;display:block;border-radius:4px}figcaption{padding:4px 2px;color:#645b4f}</style>${figures.join('')}`,
     )
     await page.evaluate(() => Promise.all([...document.images].map((img) => img.decode())))
     await page.screenshot({ path: join(folder, `ui-${sheet}.jpg`), type: 'jpeg', quality: 62, fullPage: true })
