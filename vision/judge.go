@@ -10,6 +10,8 @@ const (
 	AdviceTooBright    AdviceCode = "too_bright"
 	AdviceBlurred      AdviceCode = "blurred"
 	AdviceNothingThere AdviceCode = "nothing_there"
+	AdviceGlare        AdviceCode = "glare"  // a lamp mirrors in the glass
+	AdviceCloser       AdviceCode = "closer" // all there is to see is small
 )
 
 // Advice is what to tell a visitor whose photo was not recognised.
@@ -31,7 +33,8 @@ const (
 )
 
 // Judge says why a photo may be hard to recognise. It is advice, not a verdict: a photo with advice is still
-// recognised where that is possible.
+// recognised where that is possible. There is no word for "too close": a photo of a part of a work looks like one of
+// another work, and only recognising it tells them apart.
 func Judge(p Photo) Advice {
 	flat := p.Contrast < exposureContrast
 	variance := p.Contrast * p.Contrast * 255 * 255
@@ -40,10 +43,18 @@ func Judge(p Photo) Advice {
 		return Advice{AdviceTooDark}
 	case p.Brightness > brightBrightness && flat:
 		return Advice{AdviceTooBright}
-	case p.Contrast < wallContrast:
+	case p.Contrast < wallContrast && (p.Image.Empty() || detailSpread(p.Image) >= closeSpread):
 		return Advice{AdviceNothingThere}
+	case p.Contrast < wallContrast:
+		return Advice{AdviceCloser}
 	case p.Sharpness < blurSharpness && p.Sharpness < blurRatio*variance:
 		return Advice{AdviceBlurred}
+	case p.Image.Empty():
+		return Advice{}
+	case glares(p.Image):
+		return Advice{AdviceGlare}
+	case detailSpread(p.Image) < closeSpread:
+		return Advice{AdviceCloser}
 	}
 	return Advice{}
 }

@@ -116,7 +116,7 @@ export interface Photo {
 export type Decision = 'match' | 'choose' | 'unknown'
 
 /** Why a photo is hard to read; empty where it is fine. */
-export type Advice = '' | 'too_dark' | 'too_bright' | 'blurred' | 'nothing_there'
+export type Advice = '' | 'too_dark' | 'too_bright' | 'blurred' | 'nothing_there' | 'glare' | 'closer'
 
 export interface Candidate {
   exhibit: ExhibitCard

@@ -39,9 +39,11 @@ const en = {
   // advice on a photo
   advice: {
     too_dark: { title: 'It is a little too dark', detail: 'Try again with more light on the exhibit, or step out of your own shadow.' },
-    too_bright: { title: 'There is too much glare', detail: 'Step a little to one side, so that the lamps do not mirror in the glass.' },
+    too_bright: { title: 'It is too bright', detail: 'Try again with less light on the exhibit, or step a little to one side.' },
     blurred: { title: 'The photo is blurred', detail: 'Hold still for a moment and take it once more.' },
     nothing_there: { title: 'We see only a plain surface', detail: 'Point the camera at an exhibit, so that it fills most of the frame.' },
+    glare: { title: 'A lamp mirrors in the glass', detail: 'Step a little to one side, so that the reflection goes away.' },
+    closer: { title: 'That is very small', detail: 'Go closer, so that the exhibit fills most of the frame.' },
   } satisfies Record<Exclude<Advice, ''>, Sentence>,
   tryAgain: 'Try again',
   understood: 'All right',
@@ -286,9 +288,11 @@ const zh: Strings = {
 
   advice: {
     too_dark: { title: '光线有点暗', detail: '请让展品更亮一些再拍，或避开自己的影子。' },
-    too_bright: { title: '反光太强', detail: '请稍微换个角度，避开玻璃上的灯光倒影。' },
+    too_bright: { title: '光线太亮', detail: '请避开强光，或稍微换个角度再拍。' },
     blurred: { title: '照片有些模糊', detail: '请稳住片刻，再拍一次。' },
     nothing_there: { title: '画面里只有一片空白', detail: '请对准一件展品，让它占满取景框的大部分。' },
+    glare: { title: '玻璃上有灯光倒影', detail: '请稍微换个角度，避开反光。' },
+    closer: { title: '展品太小', detail: '请靠近一些，让展品占满取景框的大部分。' },
   },
   tryAgain: '再试一次',
   understood: '好的',
