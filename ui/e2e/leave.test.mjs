@@ -147,7 +147,7 @@ test('forty visits leave the page as it was', { timeout: 170_000 }, async () => 
   const fixture = await startFixture()
   try {
     const { heaps, grown } = await soak(theBrowser(), fixture, 40)
-    console.log(`heap ${heaps[0].toFixed(1)} → ${heaps.at(-1).toFixed(1)} MiB`)
+    console.log(`heap ${heaps[0].toFixed(1)} → ${heaps.at(-1).toFixed(2)} MiB`)
     assert.ok(grown < 0.1, `the page has grown by ${(grown * 100).toFixed(1)} %`)
   } finally {
     await fixture.close()
