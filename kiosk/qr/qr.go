@@ -10,9 +10,9 @@ import (
 	"rsc.io/qr"
 )
 
-// MaxText is the most text that is drawn, in bytes: about a version 17 code, which a phone reads from a screen at arm's
-// length.
-const MaxText = 480
+// MaxText is the most text that is drawn, in bytes: a version 13 code of 69 squares a side at level M, which a phone reads
+// from a screen at arm's length.
+const MaxText = 331
 
 // ErrTooLong says that a text does not fit.
 var ErrTooLong = errors.New("the text is too long for a QR code")

@@ -147,3 +147,13 @@ visit('what is remembered can be forgotten', {}, async (page, fixture) => {
   const { visit: _, ...told } = fixture.called('/visit/memory', 'POST')[0].body
   assert.deepEqual(told, { key: 'interest', version: 1, delete: true })
 })
+
+visit('a walk of many stops fits where there is little room', {}, async (page) => {
+  await explained(page)
+  await button(page, 'Plan').click()
+  await button(page, 'Plan a walk').click()
+  await button(page, 'Show the walk').click()
+  await page.locator('.walk li').nth(2).waitFor()
+  assert.ok(await page.locator('.walk ol').evaluate((list) => list.scrollWidth > list.clientWidth), 'the stops go on beyond the side')
+  assert.deepEqual(await misfits(page), [])
+}, { viewport: { width: 412, height: 915 } })
