@@ -25,6 +25,7 @@ type cli struct {
 	Gallery  galleryCmd  `cmd:"" help:"Write, check and pack a gallery's content."`
 	Evaluate evaluateCmd `cmd:"" help:"Measure how good recognition and retrieval are."`
 	Bench    benchCmd    `cmd:"" help:"Measure how fast this machine is."`
+	Doctor   doctorCmd   `cmd:"" help:"Say what this machine has and lacks for a kiosk."`
 	Version  versionCmd  `cmd:"" help:"Say which version this is."`
 
 	CameraChild cameraChildCmd `cmd:"" hidden:"" help:"Own a camera; started by docent itself."`
