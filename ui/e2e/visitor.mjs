@@ -70,9 +70,21 @@ export async function press(page, keys) {
   for (const key of keys) await page.locator(`.hg-button[data-skbtn="${key}"]`).click()
 }
 
+/** What slides in has arrived: only then is its place on the display its place. */
+async function settled(page) {
+  await page.evaluate(async () => {
+    const passing = () => document.getAnimations().filter((a) => a.effect.getTiming().iterations !== Infinity && a.playState === 'running')
+    for (let moving = passing(); moving.length > 0; moving = passing()) {
+      // A cancelled movement is over as well.
+      await Promise.allSettled(moving.map((a) => a.finished))
+      await new Promise(requestAnimationFrame)
+    }
+  })
+}
+
 /** Fails where the page breaks a rule of WCAG 2.2 AA, as far as axe can tell. */
 export async function noBarriers(page, more = []) {
-  await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect.getTiming().iterations !== Infinity).map((a) => a.finished)))
+  await settled(page)
   await page.evaluate(rules)
   const found = await page.evaluate(
     (also) =>
@@ -86,7 +98,8 @@ export async function noBarriers(page, more = []) {
 }
 
 /** What sticks out of the display or is too small for a finger. */
-export function misfits(page, smallest = 44) {
+export async function misfits(page, smallest = 44) {
+  await settled(page)
   return page.evaluate((least) => {
     const wrong = []
     if (document.documentElement.scrollWidth > innerWidth) wrong.push('the page is wider than the display')
