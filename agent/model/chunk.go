@@ -10,6 +10,7 @@ import (
 type chunk struct {
 	Choices []choice        `json:"choices"`
 	Error   json.RawMessage `json:"error"`
+	Usage   *Usage          `json:"usage"`
 }
 
 type choice struct {
@@ -36,15 +37,21 @@ func parseChunk(data []byte) (chunk, error) {
 	return c, nil
 }
 
-// text returns what the chunk adds to the text. finished reports that the model ended its turn.
-func (c chunk) text() (text string, finished bool, err error) {
+// text returns what the chunk adds to the text. finished reports that the model ended its turn. Calls of tools go to
+// called; where that is nil, none were offered and they are an error.
+func (c chunk) text(called *assembly) (text string, finished bool, err error) {
 	if len(c.Choices) == 0 {
 		return "", false, nil // a chunk that carries usage only
 	}
 	first := c.Choices[0]
 	for _, part := range []content{first.Delta, first.Message} {
-		if present(part.ToolCalls) || present(part.FunctionCall) {
+		switch {
+		case present(part.FunctionCall), present(part.ToolCalls) && called == nil:
 			return "", false, ErrToolCall
+		case present(part.ToolCalls):
+			if err := called.add(part.ToolCalls); err != nil {
+				return "", false, err
+			}
 		}
 	}
 	text = first.Delta.Content + first.Message.Content
@@ -54,7 +61,9 @@ func (c chunk) text() (text string, finished bool, err error) {
 	case "length", "content_filter":
 		return text, true, fmt.Errorf("%w: %s", ErrUnfinished, first.FinishReason)
 	case "tool_calls", "function_call":
-		return text, true, ErrToolCall
+		if called == nil || len(called.calls) == 0 {
+			return text, true, ErrToolCall
+		}
 	}
 	return text, true, nil
 }

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -67,8 +68,8 @@ func New(o Options) (*Client, error) {
 }
 
 // Stream yields the pieces of a text as the model writes them, without the thoughts of models that reason aloud. The
-// last pair may carry an error instead of a piece; without one the text is whole. An early end of the loop, or of ctx,
-// ends the request.
+// last pair may carry an error instead of a piece; without one the text is whole. It is a [*Calls] where the model called
+// tools of the request. An early end of the loop, or of ctx, ends the request.
 func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -85,15 +86,16 @@ func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[string, error]
 		defer body.Close()
 		watched := &watchedReader{r: body, idle: idle, timeout: c.options.IdleTimeout}
 		if whole {
-			text, err := readWhole(watched)
-			if err != nil {
-				yield("", cause(ctx, err))
-			} else {
+			text, err := readWhole(watched, r)
+			switch {
+			case err == nil:
 				yield(text, nil)
+			case text == "" || yield(text, nil):
+				yield("", cause(ctx, err))
 			}
 			return
 		}
-		if err := readStream(watched, func(piece string) bool { return yield(piece, nil) }); err != nil {
+		if err := readStream(watched, r, func(piece string) bool { return yield(piece, nil) }); err != nil {
 			yield("", cause(ctx, err))
 		}
 	}
@@ -101,13 +103,7 @@ func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[string, error]
 
 // post sends the request. whole reports that the server answers with one JSON object instead of a stream.
 func (c *Client) post(ctx context.Context, r Request) (body io.ReadCloser, whole bool, err error) {
-	payload, err := json.Marshal(struct {
-		Model       string    `json:"model"`
-		Messages    []Message `json:"messages"`
-		Stream      bool      `json:"stream"`
-		MaxTokens   int       `json:"max_tokens,omitempty"`
-		Temperature float64   `json:"temperature"`
-	}{c.options.Model, r.Messages, true, r.MaxTokens, r.Temperature})
+	payload, err := json.Marshal(newPayload(c.options.Model, r))
 	if err != nil {
 		return nil, false, fmt.Errorf("encode model request: %w", err)
 	}
@@ -143,14 +139,23 @@ func statusError(resp *http.Response) error {
 	}
 	var c chunk
 	if json.Unmarshal(body, &c) == nil && present(c.Error) {
-		return &StatusError{Status: resp.StatusCode, Message: errorMessage(c.Error)}
+		return &StatusError{Status: resp.StatusCode, Message: errorMessage(c.Error), RetryAfter: retryAfter(resp)}
 	}
-	return &StatusError{Status: resp.StatusCode, Message: http.StatusText(resp.StatusCode)}
+	return &StatusError{Status: resp.StatusCode, Message: http.StatusText(resp.StatusCode), RetryAfter: retryAfter(resp)}
+}
+
+// retryAfter reads the header in its form of seconds; the form of a date is passed over.
+func retryAfter(resp *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 || seconds > 24*60*60 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // readStream hands the pieces of a streamed text to emit until it is whole or emit returns false.
-func readStream(r io.Reader, emit func(string) bool) error {
-	events := newSSEReader(r)
+func readStream(r io.Reader, request Request, emit func(string) bool) error {
+	events, called := newSSEReader(r), request.assembly()
 	var front thoughts
 	var watch toolWatch
 	length := 0
@@ -173,8 +178,10 @@ func readStream(r io.Reader, emit func(string) bool) error {
 			if err != nil && !finished {
 				return ErrCut
 			}
-			_, err = say(front.rest())
-			return err
+			if more, err := say(front.rest()); err != nil || !more {
+				return err
+			}
+			return called.end()
 		}
 		if err != nil {
 			return readError(err)
@@ -186,7 +193,8 @@ func readStream(r io.Reader, emit func(string) bool) error {
 			}
 			return err
 		}
-		piece, end, err := c.text()
+		request.count(c)
+		piece, end, err := c.text(called)
 		if err != nil {
 			return err
 		}
@@ -197,8 +205,24 @@ func readStream(r io.Reader, emit func(string) bool) error {
 	}
 }
 
-// readWhole reads a completion that was not streamed.
-func readWhole(r io.Reader) (string, error) {
+// assembly is where calls of the request's tools go; nil where it has none.
+func (r Request) assembly() *assembly {
+	if len(r.Tools) == 0 {
+		return nil
+	}
+	return &assembly{}
+}
+
+// count tells the tokens that a chunk tells of.
+func (r Request) count(c chunk) {
+	if r.Used != nil && c.Usage != nil && c.Usage.In >= 0 && c.Usage.Out >= 0 {
+		r.Used(*c.Usage)
+	}
+}
+
+// readWhole reads a completion that was not streamed. With a [*Calls] there may be a text too.
+func readWhole(r io.Reader, request Request) (string, error) {
+	called := request.assembly()
 	body, err := io.ReadAll(&limitedReader{r: r, left: maxLine})
 	if err != nil {
 		return "", readError(err)
@@ -207,7 +231,8 @@ func readWhole(r io.Reader) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, _, err := c.text()
+	request.count(c)
+	text, _, err := c.text(called)
 	if err != nil {
 		return "", err
 	}
@@ -216,7 +241,7 @@ func readWhole(r io.Reader) (string, error) {
 	if new(toolWatch).calls(text) {
 		return "", ErrToolCall
 	}
-	return text, nil
+	return text, called.end()
 }
 
 // readError names a failed read: our own errors stay, the network's becomes ErrCut.

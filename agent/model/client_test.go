@@ -74,7 +74,7 @@ func TestReadStream(t *testing.T) {
 
 func collect(r io.Reader) (string, error) {
 	var b strings.Builder
-	err := readStream(r, func(piece string) bool { b.WriteString(piece); return true })
+	err := readStream(r, Request{}, func(piece string) bool { b.WriteString(piece); return true })
 	return b.String(), err
 }
 
@@ -139,7 +139,7 @@ func (e endlessly) Read(p []byte) (int, error) {
 func TestStreamOverHTTP(t *testing.T) {
 	var got struct {
 		Model       string
-		Messages    []Message
+		Messages    []map[string]string
 		Stream      bool
 		MaxTokens   int `json:"max_tokens"`
 		Temperature float64
@@ -155,7 +155,8 @@ func TestStreamOverHTTP(t *testing.T) {
 	}))
 	defer server.Close()
 	c := newClient(t, Options{BaseURL: server.URL + "/v1/", APIKey: "secret", Model: "small"})
-	messages := []Message{{System, "Be short."}, {User, "Who found it?"}}
+	messages := []Message{{Role: System, Content: "Be short."}, {Role: User, Content: "Who found it?"}}
+	sent := []map[string]string{{"role": System, "content": "Be short."}, {"role": User, "content": "Who found it?"}}
 
 	text, err := read(t.Context(), c, Request{Messages: messages, MaxTokens: 99, Temperature: 0.5})
 
@@ -165,7 +166,7 @@ func TestStreamOverHTTP(t *testing.T) {
 	if path != "/v1/chat/completions" || key != "Bearer secret" {
 		t.Errorf("asked %s with %q", path, key)
 	}
-	if d := cmp.Diff(messages, got.Messages); d != "" || got.Model != "small" || !got.Stream || got.MaxTokens != 99 || got.Temperature != 0.5 {
+	if d := cmp.Diff(sent, got.Messages); d != "" || got.Model != "small" || !got.Stream || got.MaxTokens != 99 || got.Temperature != 0.5 {
 		t.Errorf("sent %+v\n%s", got, d)
 	}
 }
@@ -182,10 +183,10 @@ func TestStreamAnswersThatAreNoStream(t *testing.T) {
 		{"whole completion", 200, "application/json", readFile(t, "whole.json"), "Two tiles.", nil},
 		{"whole error", 200, "application/json", `{"error":{"message":"no such model"}}`, "", &StatusError{Message: "no such model"}},
 		{"web page", 200, "text/html; charset=utf-8", "<html>", "", ErrMalformed},
-		{"too many requests", 429, "application/json", `{"error":{"message":"slow down"}}`, "", &StatusError{429, "slow down"}},
-		{"server error with a page", 502, "text/html", "<html>bad gateway</html>", "", &StatusError{502, "Bad Gateway"}},
-		{"redirect", 302, "text/html", "", "", &StatusError{302, "Found"}},
-		{"error as text", 401, "application/json", `{"error":"no key"}`, "", &StatusError{401, "no key"}},
+		{"too many requests", 429, "application/json", `{"error":{"message":"slow down"}}`, "", &StatusError{Status: 429, Message: "slow down"}},
+		{"server error with a page", 502, "text/html", "<html>bad gateway</html>", "", &StatusError{Status: 502, Message: "Bad Gateway"}},
+		{"redirect", 302, "text/html", "", "", &StatusError{Status: 302, Message: "Found"}},
+		{"error as text", 401, "application/json", `{"error":"no key"}`, "", &StatusError{Status: 401, Message: "no key"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -373,6 +374,12 @@ func FuzzReadStream(f *testing.F) {
 		text, err := collect(bytes.NewReader(raw))
 		if len(text) > maxText {
 			t.Errorf("text of %d bytes", len(text))
+		}
+		if _, err := collectCalls(bytes.NewReader(raw)); err != nil {
+			var calls *Calls
+			if errors.As(err, &calls) && (len(calls.Calls) == 0 || len(calls.Calls) > maxCalls) {
+				t.Errorf("%d calls", len(calls.Calls))
+			}
 		}
 		again, errAgain := collect(iotest.OneByteReader(bytes.NewReader(raw)))
 		if text != again || (err == nil) != (errAgain == nil) {
