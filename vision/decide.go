@@ -15,6 +15,9 @@ const (
 	// rivalShare is the part of the leader's strength from which another exhibit in the same place makes it unsure:
 	// copies, replicas and editions of one print share most of their features, other works none.
 	rivalShare = 0.6
+	// twinShare is the part of the leader's prominence from which a work beside it is as likely the one that is meant: the
+	// other half of a diptych, say.
+	twinShare = 0.6
 )
 
 // confidence turns inliers into 0…1, growing with them: the logistic curve that is one half between the most of a wrong
@@ -62,9 +65,15 @@ func decide(candidates []Candidate) (Decision, []Candidate) {
 	if len(rivals) > 1 {
 		return DecisionChoose, rivals[:min(len(rivals), maxCards)]
 	}
-	var works []Candidate
+	var works, twins []Candidate
 	for _, place := range sure[:min(len(sure), maxCards)] {
 		works = append(works, place[0])
+		if prominence(place[0].Outline) >= twinShare*prominence(sure[0][0].Outline) {
+			twins = append(twins, place[0])
+		}
+	}
+	if len(twins) > 1 {
+		return DecisionChoose, twins
 	}
 	return DecisionMatch, works
 }

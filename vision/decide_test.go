@@ -40,6 +40,8 @@ func TestDecide(t *testing.T) {
 			DecisionMatch, []string{"sheet"}},
 		{"more inliers in the corner", []Candidate{{ExhibitID: "a", Inliers: 40, Outline: corner}, {ExhibitID: "b", Inliers: 20, Outline: centre}},
 			DecisionMatch, []string{"b", "a"}},
+		{"the halves of a diptych", []Candidate{{ExhibitID: "left", Inliers: 60, Outline: box(0.1, 0.2, 0.5, 0.8)}, {ExhibitID: "right", Inliers: 30, Outline: box(0.52, 0.2, 0.88, 0.8)}},
+			DecisionChoose, []string{"left", "right"}},
 		{"a guess beside a sure one", []Candidate{{ExhibitID: "a", Inliers: 40, Outline: side}, {ExhibitID: "b", Inliers: 9, Outline: centre}},
 			DecisionMatch, []string{"a"}},
 	} {
