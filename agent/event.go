@@ -23,6 +23,7 @@ type Event struct {
 	Type      EventType `json:"type"`
 	Stage     string    `json:"stage,omitempty"` // retrieve, write, check
 	Text      string    `json:"text,omitempty"`  // token: a piece of the answer, with [n] marks
+	Aside     bool      `json:"aside,omitempty"` // token: it warns of this turn only, and is not to be remembered
 	Sources   []Source  `json:"sources,omitempty"`
 	FollowUps []string  `json:"follow_ups,omitempty"`
 	Clarify   *Clarify  `json:"clarify,omitempty"`
@@ -52,7 +53,9 @@ type Source struct {
 	Heading  string `json:"heading"` // section heading
 	Quote    string `json:"quote"`   // the passage's text
 	Document string `json:"document"`
-	Page     int    `json:"page,omitempty"`
+	Page     int    `json:"page,omitempty"` // on which the passage begins, 1-based; 0 where the document has no pages
+	// LastPage is the page on which the passage ends, where that is another.
+	LastPage int `json:"last_page,omitempty"`
 	// Published are the works the section's text names as its own sources.
 	Published []Published `json:"published,omitempty"`
 }
@@ -71,6 +74,7 @@ const (
 	WrittenByGallery WrittenBy = "gallery" // sentences of the gallery's own texts
 	WrittenByModel   WrittenBy = "model"   // a language model, from the same evidence
 	WrittenByTools   WrittenBy = "tools"   // computed from the gallery's facts: a route, the hours of a day, a comparison
+	WrittenByWeb     WrittenBy = "web"     // sentences of a page in the web that the house allows; the gallery has nothing on it
 	WrittenByNobody  WrittenBy = "nobody"  // the gallery has nothing on it, and says so
 )
 

@@ -14,6 +14,7 @@ import (
 
 	"docent/agent"
 	"docent/agent/memory"
+	"docent/agent/private"
 	"docent/kiosk/visit"
 )
 
@@ -39,6 +40,7 @@ type turn struct {
 	request askRequest
 	began   time.Time
 	content *content
+	names   []string        // that the visitor gave
 	ctx     context.Context // done when the turn is cancelled, replaced, or the kiosk stops
 	close   func()
 }
@@ -64,6 +66,12 @@ func (k *Kiosk) begin(r askRequest) (*turn, error) {
 	content, giveBack, ok := k.shelf.take()
 	if !ok {
 		return nil, notReady("no content yet")
+	}
+	if !r.Explain { // an explanation follows a photo, which takes its time
+		if wait, ok := k.questions.allow(k.now()); !ok {
+			giveBack()
+			return nil, tooManyQuestions(wait)
+		}
 	}
 	ctx, end := k.turns.begin(k.stopping, v.Name())
 	if takeSlot(ctx, k.answers, answerWait) != nil {
@@ -104,13 +112,20 @@ func (k *Kiosk) run(ctx context.Context, t *turn, emit func(agent.Event) bool) {
 		Language: t.visit.Language, Level: t.visit.Level, History: history(t.visit), Summary: t.visit.Talk.Summary,
 		Remembered: remembered, Place: k.config.Kiosk, Seen: t.visit.Seen,
 	})
+	for _, r := range remembered {
+		if r.Kind == string(memory.KindName) {
+			t.names = append(t.names, r.Value)
+		}
+	}
 	var text strings.Builder
 	var sources []string
 	outcome := "cancelled"
 	for e := range events {
 		switch e.Type {
 		case agent.EventToken:
-			text.WriteString(e.Text)
+			if !e.Aside {
+				text.WriteString(e.Text)
+			}
 		case agent.EventReset:
 			text.Reset()
 			sources = nil
@@ -157,11 +172,11 @@ func (k *Kiosk) note(t *turn, text string, sources []string, done agent.Done) (o
 		return string(done.Reply)
 	}
 	typ, outcome := eventQuestionAnswered, "answered"
-	if !done.Answered {
+	if !done.Answered || done.WrittenBy == agent.WrittenByWeb { // a gap in the gallery's texts
 		typ, outcome = eventQuestionUnanswered, "unanswered"
 	}
 	k.remember(typ, questionAsked{
-		Visit: t.visit.Name(), Exhibit: t.visit.Exhibit, Question: t.request.Question, Language: done.Language,
+		Visit: t.visit.Name(), Exhibit: t.visit.Exhibit, Question: private.Text(t.request.Question, t.names...), Language: done.Language,
 		WrittenBy: string(done.WrittenBy), Sources: list(sources),
 	})
 	return outcome

@@ -133,10 +133,12 @@ type OutboxConfig struct {
 
 // LimitsConfig bounds what the kiosk spends at once.
 type LimitsConfig struct {
-	Recognitions    int `koanf:"recognitions"`      // photos at once; the next waits a little, then is told "busy"
-	Answers         int `koanf:"answers"`           // answers at once
-	PictureCacheMiB int `koanf:"picture_cache_mib"` // scaled pictures of the release, in memory
-	PhotoMiB        int `koanf:"photo_mib"`         // visitors' photos, in memory
+	Recognitions int `koanf:"recognitions"` // photos at once; the next waits a little, then is told "busy"
+	Answers      int `koanf:"answers"`      // answers at once
+	// QuestionsPerMinute are answered within any minute; the next one is told to wait. Explanations are not counted.
+	QuestionsPerMinute int `koanf:"questions_per_minute"`
+	PictureCacheMiB    int `koanf:"picture_cache_mib"` // scaled pictures of the release, in memory
+	PhotoMiB           int `koanf:"photo_mib"`         // visitors' photos, in memory
 }
 
 // DefaultConfig is a kiosk without camera, model and hub that only this machine can reach.
@@ -153,7 +155,7 @@ func DefaultConfig() Config {
 		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
 		Model:    ModelConfig{FirstTokenTimeout: 4 * time.Second},
 		Outbox:   OutboxConfig{MaxMiB: 1024, OnFull: string(outbox.RejectNew)},
-		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, PictureCacheMiB: 64, PhotoMiB: 64},
+		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, QuestionsPerMinute: 20, PictureCacheMiB: 64, PhotoMiB: 64},
 	}
 }
 
@@ -227,6 +229,7 @@ func (c Config) Validate() error {
 	}
 	settings.Within(&p, "limits.recognitions", c.Limits.Recognitions, 1, 64)
 	settings.Within(&p, "limits.answers", c.Limits.Answers, 1, 1024)
+	settings.Within(&p, "limits.questions_per_minute", c.Limits.QuestionsPerMinute, 1, 100_000)
 	settings.Within(&p, "limits.picture_cache_mib", c.Limits.PictureCacheMiB, 1, 4096)
 	settings.Within(&p, "limits.photo_mib", c.Limits.PhotoMiB, 1, 4096)
 	return p.Err()

@@ -12,6 +12,7 @@ import (
 type forPage struct {
 	voice       *speech.Voice // nil: none
 	feedback    *bucket
+	questions   *window
 	pins        *bucket
 	phonePhotos *bucket
 	phones      phoneDesk
@@ -23,6 +24,7 @@ type forPage struct {
 func newForPage(o Options, now time.Time) forPage {
 	return forPage{
 		voice: speech.Find(), feedback: newBucket(20, 500*time.Millisecond), pins: newBucket(pinTries, pinEvery),
+		questions:   newWindow(o.Config.Limits.QuestionsPerMinute, time.Minute),
 		phonePhotos: newBucket(6, time.Second), status: o.Status, started: now,
 	}
 }

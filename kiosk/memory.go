@@ -46,7 +46,7 @@ type (
 	questionAsked struct {
 		Visit     string   `json:"visit"`
 		Exhibit   string   `json:"exhibit,omitempty"`
-		Question  string   `json:"question"`
+		Question  string   `json:"question"` // without what is personal in it
 		Language  string   `json:"language"`
 		WrittenBy string   `json:"written_by"`
 		Sources   []string `json:"sources"` // passage ids

@@ -3,8 +3,10 @@ package kiosk
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -24,6 +26,7 @@ const (
 	codePictureBroken    code = "picture_broken"
 	codeQuestionEmpty    code = "question_empty"
 	codeQuestionTooLong  code = "question_too_long"
+	codeTooManyQuestions code = "too_many_questions"
 	codeNoSuchVisit      code = "no_such_visit"
 	codeNoSuchExhibit    code = "no_such_exhibit"
 	codeNoCamera         code = "no_camera"
@@ -74,6 +77,14 @@ func noSuchExhibit() *problem {
 
 func busy(what string) *problem {
 	return &problem{status: fiber.StatusServiceUnavailable, code: codeBusy, reason: what, retry: 2}
+}
+
+// tooManyQuestions says when the next question is answered.
+func tooManyQuestions(wait time.Duration) *problem {
+	return &problem{
+		status: fiber.StatusTooManyRequests, code: codeTooManyQuestions, reason: "the questions of this minute are used up",
+		retry: int(math.Ceil(wait.Seconds())),
+	}
 }
 
 func notReady(what string) *problem {

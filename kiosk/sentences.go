@@ -38,6 +38,10 @@ var sentences = map[string][2]sentence{
 		{"That question is very long", "Please ask in at most 500 characters."},
 		{"问题太长", "请将问题控制在 500 个字以内。"},
 	},
+	string(codeTooManyQuestions): {
+		{"A short break, please", "Many questions were asked within a minute. Please ask again in a moment."},
+		{"请稍等片刻", "这一分钟里的提问较多，请稍后再问。"},
+	},
 	string(codeNoSuchVisit): {
 		{"Your visit has ended", "Please touch the screen to start again."},
 		{"您的参观已结束", "请触摸屏幕重新开始。"},
