@@ -15,9 +15,10 @@ const (
 	// rivalShare is the part of the leader's strength from which another exhibit in the same place makes it unsure:
 	// copies, replicas and editions of one print share most of their features, other works none.
 	rivalShare = 0.6
-	// twinShare is the part of the leader's prominence from which a work beside it is as likely the one that is meant: the
-	// other half of a diptych, say.
+	// twinShare is the part of the leader's prominence from which another work is as likely the one that is meant, and
+	// halfShare the same of a work that joins on to it: the other half of a diptych seen from aside.
 	twinShare = 0.6
+	halfShare = 0.3
 )
 
 // confidence turns inliers into 0…1, growing with them: the logistic curve that is one half between the most of a wrong
@@ -68,7 +69,11 @@ func decide(candidates []Candidate) (Decision, []Candidate) {
 	var works, twins []Candidate
 	for _, place := range sure[:min(len(sure), maxCards)] {
 		works = append(works, place[0])
-		if prominence(place[0].Outline) >= twinShare*prominence(sure[0][0].Outline) {
+		share := twinShare
+		if joined(place[0].Outline, sure[0][0].Outline) {
+			share = halfShare
+		}
+		if prominence(place[0].Outline) >= share*prominence(sure[0][0].Outline) {
 			twins = append(twins, place[0])
 		}
 	}

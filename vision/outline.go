@@ -92,3 +92,21 @@ func samePlace(a, b []Point) bool {
 	}
 	return contains(b, middle(a))
 }
+
+// joinGap is how far apart the corners of two joined outlines are at most, in lengths of the side between them.
+const joinGap = 0.15
+
+// joined says whether two outlines have a side in common, as those of the halves of a diptych have.
+func joined(a, b []Point) bool {
+	distance := func(p, q Point) float64 { return math.Hypot(p.X-q.X, p.Y-q.Y) }
+	for i, p := range a {
+		next := a[(i+1)%len(a)]
+		gap := joinGap * distance(p, next)
+		for j, q := range b {
+			if distance(p, b[(j+1)%len(b)]) <= gap && distance(next, q) <= gap {
+				return true
+			}
+		}
+	}
+	return false
+}
