@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -53,7 +54,7 @@ func newSource(lib Library, n int, p *passage, language string) Source {
 	sec := p.section
 	s := Source{
 		N: n, Passage: p.ID, Section: sec.ID, Exhibit: sec.Exhibit, Title: documentTitle(sec), Heading: sec.Heading,
-		Quote: p.Text, Document: sec.Document, Page: sec.Page,
+		Quote: p.Text, Document: sec.Document, Page: cmp.Or(p.Page, sec.Page), LastPage: p.LastPage,
 	}
 	e, ok := lib.Exhibit(sec.Exhibit)
 	if !ok {

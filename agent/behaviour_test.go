@@ -119,6 +119,29 @@ func TestSourceCarriesItsPublications(t *testing.T) {
 	}
 }
 
+// TestSourceHasThePageOfItsPassage: a section of a document may go over many pages.
+func TestSourceHasThePageOfItsPassage(t *testing.T) {
+	for _, tt := range []struct {
+		name                               string
+		section, passage, ends, page, last int
+	}{
+		{"no pages", 0, 0, 0, 0, 0},
+		{"on the section's first page", 4, 0, 0, 4, 0},
+		{"further on", 4, 6, 0, 6, 0},
+		{"over the end of a page", 4, 6, 7, 6, 7},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			lib := testLibrary(t)
+			lib.sections[1].Page = tt.section
+			lib.sections[1].Passages[0].Page, lib.sections[1].Passages[0].LastPage = tt.passage, tt.ends
+			h := hear(t, New(Options{}), lib, Turn{Question: whoFound, Language: "en"})
+			if len(h.sources) == 0 || h.sources[0].Page != tt.page || h.sources[0].LastPage != tt.last {
+				t.Errorf("sources are %+v, want page %d to %d", h.sources, tt.page, tt.last)
+			}
+		})
+	}
+}
+
 func TestQuotedMarksAreNotTheGuidesOwn(t *testing.T) {
 	lib := testLibrary(t)
 	p := &lib.sections[1].Passages[0]

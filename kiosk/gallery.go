@@ -1,6 +1,7 @@
 package kiosk
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -260,7 +261,7 @@ func (k *Kiosk) getPassage(c *fiber.Ctx) error {
 			}
 		}
 		return c.JSON(fiber.Map{
-			"id": p.ID, "text": p.Text, "exhibit": card, "published": works,
+			"id": p.ID, "text": p.Text, "page": cmp.Or(p.Page, s.Page), "last_page": p.LastPage, "exhibit": card, "published": works,
 			"section": fiber.Map{
 				"id": s.ID, "heading": s.Heading, "path": list(s.Path), "text": s.Text, "document": s.Document, "page": s.Page,
 				"language": s.Language,

@@ -1,8 +1,11 @@
 package document
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+
+	"docent/localindex/internal/prose"
 )
 
 // sampled is how many letters of a document its language is guessed from.
@@ -47,6 +50,39 @@ func language(blocks []Block, declared string) string {
 		return "en"
 	}
 	return ""
+}
+
+// enough is how many letters tell a part of a document from names and numbers in another script.
+const enough = 20
+
+// PartLanguage is the language of a part of a document: the document's, unless the part is plainly in another of the
+// languages that are known. Labels and numbers are in no language of their own.
+func PartLanguage(text, document string, known []string) string {
+	blocks := []Block{{Text: text}}
+	if prose.Letters(text) < enough {
+		return document
+	}
+	guess := language(blocks, "")
+	if guess == "" && eastern(document) && !hasEastern(text) {
+		for _, l := range known { // a list of names has no words to tell English by, but it is not Chinese
+			if !eastern(l) {
+				return l
+			}
+		}
+	}
+	if slices.Contains(known, guess) && eastern(guess) != eastern(document) {
+		return guess
+	}
+	return document
+}
+
+// eastern reports whether a language is written in characters.
+func eastern(language string) bool { return language == "zh" || language == "ja" || language == "ko" }
+
+func hasEastern(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	})
 }
 
 // english reports whether a text in Latin script has the short words that English has in every tenth place.

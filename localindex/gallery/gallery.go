@@ -183,6 +183,8 @@ type Passage struct {
 	Section string `json:"section"`
 	Text    string `json:"text"`
 	Page    int    `json:"page,omitempty"` // 1-based, where it is another than the section's
+	// LastPage is the page on which the passage ends, where that is another than the one on which it begins.
+	LastPage int `json:"last_page,omitempty"`
 }
 
 // Venue holds the facts of the house that must never be guessed.

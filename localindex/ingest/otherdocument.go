@@ -114,14 +114,15 @@ func (c *Content) readOther(ctx context.Context, root *os.Root, d documentFile, 
 	if front.Title == "" {
 		front.Title = strings.TrimSuffix(path.Base(d.file), path.Ext(d.file))
 	}
-	if front.Language == "" {
+	told := front.Language != ""
+	if !told {
 		front.Language = out.Language
 	}
 	if front.Language == "" || !slices.Contains(g.Languages, front.Language) && d.language == "" && y == nil {
 		front.Language = g.Languages[0]
 	}
 	front.settle(y, g)
-	return c.sectionsOf(d, front, out), nil
+	return c.sectionsOf(d, front, out, told), nil
 }
 
 // withoutName is an error of a document whose name stands beside it.
@@ -149,13 +150,18 @@ func readSidecar(root *os.Root, file string, g *gallery.Gallery, rep *report) (d
 	return front, y
 }
 
-// sectionsOf makes sections and passages of the parts of a document.
-func (c *Content) sectionsOf(d documentFile, front documentFront, out pipeline.Output) []gallery.Section {
+// sectionsOf makes sections and passages of the parts of a document. Unless the document's language was told, a part in
+// another of the gallery's languages has that one: many catalogues hold both texts.
+func (c *Content) sectionsOf(d documentFile, front documentFront, out pipeline.Output, told bool) []gallery.Section {
 	var sections []gallery.Section
 	for i, part := range out.Sections {
+		language := front.Language
+		if !told {
+			language = document.PartLanguage(part.Text, front.Language, c.Gallery.Languages)
+		}
 		s := gallery.Section{
 			ID: fmt.Sprintf("%s/%s/%s/%d", documentsFolder, d.id, front.Language, i+1), Exhibit: front.Exhibit, Hall: front.Hall,
-			Domain: front.Domain, Language: front.Language, Level: front.Level, Heading: part.Heading, Path: part.Path, Text: part.Text,
+			Domain: front.Domain, Language: language, Level: front.Level, Heading: part.Heading, Path: part.Path, Text: part.Text,
 			Document: d.file, Page: part.Page,
 		}
 		if s.Heading == "" {
@@ -169,6 +175,9 @@ func (c *Content) sectionsOf(d documentFile, front documentFront, out pipeline.O
 			passage := gallery.Passage{ID: fmt.Sprintf("%s#%d", s.ID, j+1), Section: s.ID, Text: p.Text}
 			if p.Page != part.Page {
 				passage.Page = p.Page
+			}
+			if p.LastPage != p.Page {
+				passage.LastPage = p.LastPage
 			}
 			c.passages[s.ID] = append(c.passages[s.ID], passage)
 		}

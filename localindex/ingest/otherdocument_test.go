@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"docent/localindex/chunk"
 	"docent/localindex/document/standard"
 	"docent/localindex/gallery"
 	"docent/localindex/pipeline"
@@ -114,6 +116,49 @@ func TestOtherDocuments(t *testing.T) {
 	for _, s := range c.Gallery.Sections {
 		if got := strings.Join(strings.Fields(strings.Join(have[s.ID], " ")), ""); got != strings.Join(strings.Fields(s.Text), "") {
 			t.Errorf("the passages of %s say %q, its text %q", s.ID, got, s.Text)
+		}
+	}
+}
+
+// paged reads every document as three passages over three pages, the last of them in another language.
+type paged struct{}
+
+func (paged) Read(context.Context, string, []byte, pipeline.Wish) (pipeline.Output, error) {
+	english := "The bells were found in the river in the spring of that year, and were given to the house by their finder."
+	return pipeline.Output{Title: "编钟", Language: "zh", Format: "pdf", Pages: 3, Sections: []chunk.Section{
+		{Heading: "编钟", Text: "一。二。三。四。", Page: 1, LastPage: 2, Passages: []chunk.Passage{
+			{Text: "一。", Page: 1, LastPage: 1}, {Text: "二。三。", Page: 1, LastPage: 2}, {Text: "四。", Page: 2, LastPage: 2},
+		}},
+		{Heading: "Bells", Text: english, Page: 3, LastPage: 3, Passages: []chunk.Passage{{Text: english, Page: 3, LastPage: 3}}},
+		{Heading: "TB-7", Text: "TB-7: 21.7 cm", Page: 3, LastPage: 3, Passages: []chunk.Passage{{Text: "TB-7: 21.7 cm", Page: 3, LastPage: 3}}},
+		{Heading: "Object", Text: "Number: TB-1; Object: bronze bell, bronze clapper", Page: 3, LastPage: 3},
+	}}, nil
+}
+
+func TestPagesAndLanguagesOfParts(t *testing.T) {
+	dir := houseWith(t, map[string]string{"bells.pdf": "%PDF-", "told.zh.pdf": "%PDF-"})
+	c, err := ReadWith(t.Context(), dir, paged{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type pages struct{ page, last int }
+	var got []pages
+	for _, p := range c.Passages() {
+		if strings.HasPrefix(p.Section, "documents/bells/") {
+			got = append(got, pages{p.Page, p.LastPage})
+		}
+	}
+	// A page is written where it is another than the section's, the last one where it is another than the first.
+	if d := cmp.Diff([]pages{{0, 0}, {0, 2}, {2, 0}, {0, 0}, {0, 0}, {0, 0}}, got, cmp.AllowUnexported(pages{})); d != "" {
+		t.Errorf("pages of passages (-want +got):\n%s", d)
+	}
+	for id, want := range map[string][]string{"bells": {"zh", "en", "zh", "en"}, "told": {"zh", "zh", "zh", "zh"}} {
+		var languages []string
+		for _, s := range of(c, id) {
+			languages = append(languages, s.Language)
+		}
+		if d := cmp.Diff(want, languages); d != "" {
+			t.Errorf("languages of the parts of %s (-want +got):\n%s", id, d)
 		}
 	}
 }

@@ -143,6 +143,7 @@ export interface AnswerSource {
   quote: string
   document: string
   page?: number
+  last_page?: number
   published?: Published[]
 }
 
@@ -171,6 +172,9 @@ export type AnswerEvent =
 export interface PassageView {
   id: string
   text: string
+  /** Where the passage begins, and where it ends if that is another page; 0 where there are none. */
+  page?: number
+  last_page?: number
   section: {
     id: string
     heading: string

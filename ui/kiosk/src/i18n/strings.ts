@@ -86,7 +86,7 @@ const en = {
   sourceTitle: 'Where this comes from',
   quotedPassage: 'The passage',
   document: 'Document',
-  page: (n: number) => `page ${n}`,
+  page: (n: number, last: number) => last > n ? `pages ${n}–${last}` : `page ${n}`,
   publishedSources: 'Published sources',
   passageTrouble: 'The rest of the text cannot be shown just now.',
 
@@ -331,7 +331,7 @@ const zh: Strings = {
   sourceTitle: '内容出处',
   quotedPassage: '引用段落',
   document: '文档',
-  page: (n) => `第 ${n} 页`,
+  page: (n, last) => last > n ? `第 ${n}–${last} 页` : `第 ${n} 页`,
   publishedSources: '参考文献',
   passageTrouble: '其余内容暂时无法显示。',
 
