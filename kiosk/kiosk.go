@@ -130,6 +130,7 @@ func New(o Options) (*Kiosk, error) {
 	}
 	k.forPage = newForPage(o, k.now())
 	k.stopping, k.stop = context.WithCancel(context.Background())
+	k.recallEmergency()
 	if o.Release != nil {
 		k.shelf.replace(newContent(o.Release, o.Recogniser))
 	}

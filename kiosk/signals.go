@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -14,15 +13,14 @@ import (
 
 const (
 	mostSignalStreams = 32
-	maxEmergency      = 2_000 // bytes for each language
 	signalBeat        = 3 * time.Second
 )
 
 // signals hold what every page of this kiosk must hear at once.
 type signals struct {
 	mu        sync.Mutex
-	emergency map[string]string // by language; nil: none
-	changed   chan struct{}     // closed with the next change
+	emergency Emergency
+	changed   chan struct{} // closed with the next change
 	streams   int
 }
 
@@ -33,30 +31,7 @@ func (s *signals) now() (emergency map[string]string, changed <-chan struct{}) {
 	if s.changed == nil {
 		s.changed = make(chan struct{})
 	}
-	return s.emergency, s.changed
-}
-
-// SetEmergency covers every page of this kiosk with a message, by language, until it is called with none. A page shows
-// its visitor's language and, below it, all others. Texts beyond 2,000 bytes are refused.
-func (k *Kiosk) SetEmergency(text map[string]string) error {
-	for lang, t := range text {
-		if len(t) > maxEmergency {
-			return fmt.Errorf("set emergency: the text in %s is longer than %d bytes", lang, maxEmergency)
-		}
-	}
-	s := &k.signals
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.emergency = maps.Clone(text)
-	if len(text) == 0 {
-		s.emergency = nil
-	}
-	if s.changed != nil {
-		close(s.changed)
-		s.changed = nil
-	}
-	k.log.Warn("emergency message", "shown", len(text) > 0)
-	return nil
+	return s.emergency.Text, s.changed
 }
 
 func (s *signals) enter() bool {

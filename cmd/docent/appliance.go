@@ -27,12 +27,14 @@ type appliance struct {
 	kiosk   *kiosk.Kiosk
 	link    *link.Link      // nil without a hub
 	updater *update.Updater // nil where releases do not come from a hub
+	siren   *siren
+	log     *slog.Logger
 	closers []func() error
 }
 
 // openAppliance opens all parts of a kiosk. The caller runs it and then closes it.
 func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *appliance, err error) {
-	a := &appliance{}
+	a := &appliance{siren: newSiren(), log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.close())
@@ -83,6 +85,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 	if c.Hub.Broker != "" {
 		a.link, err = link.New(link.Options{
 			Broker: c.Hub.Broker, Site: c.Site, Kiosk: c.Kiosk, Outbox: box, Version: version(), Logger: log,
+			Emergency: a.siren.ring,
 			Desired: func(wire.Desired) {
 				if a.updater != nil {
 					a.updater.Desired()
@@ -142,6 +145,7 @@ func newGuide(c kiosk.ModelConfig, log *slog.Logger) (*agent.Guide, error) {
 func (a *appliance) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return a.kiosk.Run(ctx) })
+	group.Go(func() error { return a.siren.run(ctx, a.kiosk, a.log) })
 	if a.link != nil {
 		group.Go(func() error { return a.link.Run(ctx) })
 	}

@@ -19,14 +19,15 @@ const (
 )
 
 type cli struct {
-	Demo     demoCmd     `cmd:"" help:"Hub, kiosk and sample gallery in one process; nothing else needed."`
-	Kiosk    kioskCmd    `cmd:"" help:"Run a kiosk."`
-	Hub      hubCmd      `cmd:"" help:"Run a hub."`
-	Gallery  galleryCmd  `cmd:"" help:"Write, check and pack a gallery's content."`
-	Evaluate evaluateCmd `cmd:"" help:"Measure how good recognition and retrieval are."`
-	Bench    benchCmd    `cmd:"" help:"Measure how fast this machine is."`
-	Doctor   doctorCmd   `cmd:"" help:"Say what this machine has and lacks for a kiosk."`
-	Version  versionCmd  `cmd:"" help:"Say which version this is."`
+	Demo      demoCmd      `cmd:"" help:"Hub, kiosk and sample gallery in one process; nothing else needed."`
+	Kiosk     kioskCmd     `cmd:"" help:"Run a kiosk."`
+	Hub       hubCmd       `cmd:"" help:"Run a hub."`
+	Emergency emergencyCmd `cmd:"" help:"Cover all screens with a message."`
+	Gallery   galleryCmd   `cmd:"" help:"Write, check and pack a gallery's content."`
+	Evaluate  evaluateCmd  `cmd:"" help:"Measure how good recognition and retrieval are."`
+	Bench     benchCmd     `cmd:"" help:"Measure how fast this machine is."`
+	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has and lacks for a kiosk."`
+	Version   versionCmd   `cmd:"" help:"Say which version this is."`
 
 	CameraChild cameraChildCmd `cmd:"" hidden:"" help:"Own a camera; started by docent itself."`
 

@@ -84,11 +84,11 @@ func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
 			names = append(names, o.Name())
 		}
 	}
-	h := hubClient{strings.TrimSuffix(c.Hub, "/")}
+	h := newHubClient(c.Hub)
 	var lacks struct {
 		Missing []string `json:"missing"`
 	}
-	if err := h.send(ctx, http.MethodPost, "/missing", map[string]any{"objects": names}, &lacks); err != nil {
+	if err := h.send(ctx, http.MethodPost, "/content/missing", map[string]any{"objects": names}, &lacks); err != nil {
 		return err
 	}
 	sent := int64(0)
@@ -97,7 +97,7 @@ func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
 		if err != nil {
 			return fmt.Errorf("read signed release: %w", err)
 		}
-		if err := h.send(ctx, http.MethodPut, "/objects/"+name, data, nil); err != nil {
+		if err := h.send(ctx, http.MethodPut, "/content/objects/"+name, data, nil); err != nil {
 			return err
 		}
 		sent += int64(len(data))
@@ -109,7 +109,7 @@ func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
 	var published struct {
 		ReleaseID string `json:"release_id"`
 	}
-	if err := h.send(ctx, http.MethodPost, "/release", map[string]any{"files": files}, &published); err != nil {
+	if err := h.send(ctx, http.MethodPost, "/content/release", map[string]any{"files": files}, &published); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(t.out, "Release %s is published: %s sent, %d kB. Kiosks show it as soon as nobody is there.\n",
@@ -146,6 +146,8 @@ func readMetadata(dir string) (map[string][]byte, error) {
 // hubClient speaks to a hub's page.
 type hubClient struct{ base string }
 
+func newHubClient(page string) hubClient { return hubClient{strings.TrimSuffix(page, "/")} }
+
 // requestTimeout is for one request; an object has at most 32 MiB.
 const requestTimeout = 2 * time.Minute
 
@@ -160,7 +162,7 @@ func (h hubClient) send(ctx context.Context, method, path string, body, out any)
 			return fmt.Errorf("ask the hub: %w", err)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, h.base+"/api/v1/content"+path, bytes.NewReader(data))
+	req, err := http.NewRequestWithContext(ctx, method, h.base+"/api/v1"+path, bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("ask the hub: %w", err)
 	}

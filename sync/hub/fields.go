@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -64,5 +66,17 @@ func plain(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &list) == nil && string(raw) != "null" {
 		return strings.Join(list, ", ")
 	}
+	var f float64 // with more decimals than anybody reads
+	if json.Unmarshal(raw, &f) == nil && len(raw)-1-bytes.IndexByte(raw, '.') > 2 && bytes.ContainsRune(raw, '.') {
+		return rounded(f)
+	}
 	return string(raw)
+}
+
+// rounded writes a number with two decimals at most, or with two digits where those would leave nothing.
+func rounded(f float64) string {
+	if r := math.Round(f*100) / 100; r != 0 || f == 0 {
+		return strconv.FormatFloat(r, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'g', 2, 64)
 }

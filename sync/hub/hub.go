@@ -55,6 +55,7 @@ type Hub struct {
 	// Set before ready is closed, unchanged afterwards.
 	store   *store.Store
 	content *content.Store
+	alarm   *alarm
 	ingest  *ingest.Ingest
 	broker  Broker
 	http    net.Listener
@@ -120,6 +121,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	if h.content, err = content.Open(filepath.Join(h.cfg.Dir, "content"), h.cfg.Clock, h.log); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
+	h.alarm = openAlarm(h.cfg.Dir, h.cfg.Clock, h.log)
 	if err := h.store.AllLost(ctx, h.cfg.Clock()); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
@@ -197,11 +199,20 @@ func (r receiver) Events(ctx context.Context, from wire.Address, payload []byte)
 
 // Status stores a kiosk's presence.
 func (r receiver) Status(ctx context.Context, from wire.Address, st wire.Status) error {
-	return r.h.store.SetPresence(ctx, from, st, r.h.cfg.Clock())
+	<-r.started
+	if err := r.h.store.SetPresence(ctx, from, st, r.h.cfg.Clock()); err != nil {
+		return err
+	}
+	// Said again with each sign of life, because the broker drops what a slow connection cannot take.
+	if st.State != wire.PresenceLost && st.State != wire.PresenceDisconnected {
+		r.h.raise(from)
+	}
+	return nil
 }
 
 // Subscribed tells a kiosk that has just come where its streams stand.
 func (r receiver) Subscribed(ctx context.Context, kiosk wire.Address) {
+	r.h.raise(kiosk)
 	acks, err := r.h.store.Acks(ctx, kiosk)
 	if err != nil {
 		r.h.log.Warn("acknowledgement not sent", "kiosk", kiosk.Kiosk, "err", err)

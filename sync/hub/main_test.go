@@ -175,16 +175,20 @@ type kiosk struct {
 	stop func()
 }
 
-func startKiosk(t testing.TB, broker, name, dir string) *kiosk {
+func startKiosk(t testing.TB, broker, name, dir string, change ...func(*link.Options)) *kiosk {
 	t.Helper()
 	o, err := outbox.Open(dir, outbox.Options{Kiosk: name, MinFree: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := link.New(link.Options{
+	opt := link.Options{
 		Broker: "tcp://" + broker, Site: site, Kiosk: name, Outbox: o, AckTimeout: 2 * time.Second,
 		Random: func() float64 { return 0.02 }, // come back soon
-	})
+	}
+	for _, c := range change {
+		c(&opt)
+	}
+	l, err := link.New(opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,8 @@ type page struct {
 	Kiosks []kioskView
 	Events []store.Event
 	Last   int64 // id of the newest event shown
+	// Alarm is the message on the kiosks' screens, in the page's language or another; empty where there is none.
+	Alarm string
 }
 
 // app is the hub's web server: a page, its data as JSON, and a health check.
@@ -75,6 +77,9 @@ func (h *Hub) app(ctx context.Context) *fiber.App {
 	app.Get("/healthz", h.health)
 	app.Get("/api/v1/events", h.events)
 	app.Get("/api/v1/kiosks", h.kiosks)
+	app.Get("/api/v1/emergency", h.getEmergency)
+	app.Put("/api/v1/emergency", fromProgram, h.putEmergency)
+	app.Delete("/api/v1/emergency", fromProgram, h.deleteEmergency)
 	app.Get("/api/v1/content/key", h.contentKey)
 	app.Post("/api/v1/content/missing", fromProgram, h.missingObjects)
 	app.Put("/api/v1/content/objects/:sum", fromProgram, h.putObject)
@@ -130,7 +135,7 @@ func (h *Hub) live(c *fiber.Ctx) error {
 // page gathers what the page shows: of the newest events those that came after an id.
 func (h *Hub) page(c *fiber.Ctx, after int64) (page, error) {
 	lang := choose(c.Query("lang"), c.Get(fiber.HeaderAcceptLanguage))
-	p := page{Lang: lang, T: texts[lang], Site: h.cfg.Site, Last: after}
+	p := page{Lang: lang, T: texts[lang], Site: h.cfg.Site, Last: after, Alarm: h.alarm.in(lang)}
 	var err error
 	if p.Events, err = h.store.Latest(c.UserContext(), pageEvents); err != nil {
 		return page{}, err

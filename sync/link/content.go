@@ -115,6 +115,18 @@ func (l *Link) desired(payload []byte) {
 	}
 }
 
+// emergency passes on what the hub wants shown over everything.
+func (l *Link) emergency(payload []byte) {
+	e, err := wire.DecodeEmergency(payload)
+	if err != nil {
+		l.log.Warn("hub sent an emergency message that cannot be read", "err", err)
+		return
+	}
+	if l.opt.Emergency != nil {
+		l.opt.Emergency(e)
+	}
+}
+
 // Report tells the hub how far the kiosk is with a release: now, and again at each connection. The newest report
 // replaces those before. It does not block.
 func (l *Link) Report(d wire.Deploy) {

@@ -65,7 +65,10 @@ type Options struct {
 	StatusEvery time.Duration // 0 means DefaultStatus
 	// Desired is told that the hub has a release to show, nil for a kiosk that does not follow. It must not block.
 	Desired func(wire.Desired)
-	Random  func() float64 // in [0,1), for the jitter; nil means math/rand/v2
+	// Emergency is told what the hub wants shown over everything, after each connection and whenever it changes; the same
+	// more than once, and not always in order. It must not block.
+	Emergency func(wire.Emergency)
+	Random    func() float64 // in [0,1), for the jitter; nil means math/rand/v2
 }
 
 // Link keeps one connection to the hub, opened again whenever it is lost.

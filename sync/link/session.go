@@ -147,6 +147,9 @@ func (s *session) receive(_ mqtt.Client, m mqtt.Message) {
 	case wire.KindDesired:
 		s.l.desired(m.Payload())
 		return
+	case wire.KindEmergency:
+		s.l.emergency(m.Payload())
+		return
 	case wire.KindAck:
 	default:
 		return // commands are for later parts of the link

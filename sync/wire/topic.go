@@ -26,6 +26,8 @@ const (
 	KindRequest Kind = "req"     // commands
 	KindChunk   Kind = "chunk"   // content
 	KindDesired Kind = "desired" // the release to run, retained
+
+	KindEmergency Kind = "emergency" // Emergency, retained
 )
 
 // direction of each kind: dt (data, up) or cmd (commands, down).
@@ -33,7 +35,7 @@ func (k Kind) direction() string {
 	switch k {
 	case KindEvent, KindStatus, KindDeploy, KindResult, KindFetch:
 		return "dt"
-	case KindAck, KindRequest, KindChunk, KindDesired:
+	case KindAck, KindRequest, KindChunk, KindDesired, KindEmergency:
 		return "cmd"
 	}
 	return ""

@@ -17,6 +17,7 @@ func TestTopics(t *testing.T) {
 		KindFetch: "dt/docent/v1/museum-1/hall-2/fetch",
 		KindAck:   "cmd/docent/v1/museum-1/hall-2/ack", KindRequest: "cmd/docent/v1/museum-1/hall-2/req",
 		KindChunk: "cmd/docent/v1/museum-1/hall-2/chunk", KindDesired: "cmd/docent/v1/museum-1/hall-2/desired",
+		KindEmergency: "cmd/docent/v1/museum-1/hall-2/emergency",
 	} {
 		topic := a.Topic(kind)
 		if topic != want {

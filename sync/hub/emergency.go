@@ -1,0 +1,142 @@
+package hub
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"docent/internal/durable"
+	"docent/sync/wire"
+)
+
+// alarm keeps the emergency message that all kiosks show, or that there is none any more, over restarts.
+type alarm struct {
+	path string
+	now  func() time.Time
+
+	mu   sync.Mutex
+	last wire.Emergency // Number 0: there never was one
+}
+
+// openAlarm reads what holds. A file that cannot be read is logged and set aside by the next message: kiosks go on
+// showing what they have until the hub says something newer.
+func openAlarm(dir string, now func() time.Time, log *slog.Logger) *alarm {
+	a := &alarm{path: filepath.Join(dir, "emergency.json"), now: now}
+	b, err := os.ReadFile(a.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a
+	}
+	if err == nil {
+		a.last, err = wire.DecodeEmergency(b)
+	}
+	if err != nil {
+		a.last = wire.Emergency{}
+		log.Error("emergency message not read", "path", a.path, "err", err)
+	}
+	return a
+}
+
+// get returns the newest message or end of one, and false where there never was any.
+func (a *alarm) get() (wire.Emergency, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last, a.last.Number > 0
+}
+
+// set makes a message the newest; one without texts ends the one before. It returns when that is durable. Numbers are
+// the time in ms, so that they rise even where the hub has lost its data.
+func (a *alarm) set(text map[string]string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := wire.Emergency{Number: max(a.last.Number+1, uint64(max(0, a.now().UnixMilli()))), Text: text}
+	b, err := e.Encode()
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(a.path, b, 0o600); err != nil {
+		return fmt.Errorf("keep emergency message: %w", err)
+	}
+	a.last = e
+	return nil
+}
+
+// in returns the text that holds in a language, else in any, else nothing.
+func (a *alarm) in(lang string) string {
+	e, _ := a.get()
+	if text, ok := e.Text[lang]; ok {
+		return text
+	}
+	for _, l := range languages {
+		if text, ok := e.Text[l]; ok {
+			return text
+		}
+	}
+	for _, text := range e.Text {
+		return text
+	}
+	return ""
+}
+
+// raise tells a kiosk what its screen shall be covered with.
+func (h *Hub) raise(kiosk wire.Address) {
+	e, ok := h.alarm.get()
+	if !ok {
+		return
+	}
+	b, err := e.Encode()
+	if err == nil {
+		err = h.broker.Publish(kiosk.Topic(wire.KindEmergency), b, true)
+	}
+	if err != nil {
+		h.log.Error("kiosk not told of the emergency message", "kiosk", kiosk.Kiosk, "err", err)
+	}
+}
+
+// getEmergency answers GET /api/v1/emergency: {text: {language: …}}, or null where nothing is shown.
+func (h *Hub) getEmergency(c *fiber.Ctx) error {
+	e, _ := h.alarm.get()
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return c.JSON(fiber.Map{"text": e.Text})
+}
+
+// putEmergency answers PUT /api/v1/emergency {text: {language: …}}: all kiosks show it, those that are away as soon as
+// they are back, until it is taken off.
+func (h *Hub) putEmergency(c *fiber.Ctx) error {
+	var in struct {
+		Text map[string]string `json:"text"`
+	}
+	if err := json.Unmarshal(c.Body(), &in); err != nil || len(in.Text) == 0 {
+		return fiber.NewError(fiber.StatusBadRequest, "text must be the message by language.")
+	}
+	return h.alert(c, in.Text)
+}
+
+// deleteEmergency answers DELETE /api/v1/emergency.
+func (h *Hub) deleteEmergency(c *fiber.Ctx) error { return h.alert(c, nil) }
+
+func (h *Hub) alert(c *fiber.Ctx, text map[string]string) error {
+	err := h.alarm.set(text)
+	if errors.Is(err, wire.ErrInvalid) || errors.Is(err, wire.ErrTooLarge) {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	h.log.Warn("emergency message", "shown", text != nil)
+	kiosks, err := h.store.Kiosks(c.UserContext())
+	if err != nil {
+		return err
+	}
+	for _, k := range kiosks {
+		h.raise(wire.Address{Site: k.Site, Kiosk: k.ID})
+	}
+	return c.JSON(fiber.Map{"kiosks": len(kiosks)})
+}
