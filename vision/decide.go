@@ -19,6 +19,8 @@ const (
 	// halfShare the same of a work that joins on to it: the other half of a diptych seen from aside.
 	twinShare = 0.6
 	halfShare = 0.3
+	// twinInliers is the part of the leader's inliers that such a work must have: few beside many are mostly chance.
+	twinInliers = 0.4
 )
 
 // confidence turns inliers into 0…1, growing with them: the logistic curve that is one half between the most of a wrong
@@ -73,7 +75,8 @@ func decide(candidates []Candidate) (Decision, []Candidate) {
 		if joined(place[0].Outline, sure[0][0].Outline) {
 			share = halfShare
 		}
-		if prominence(place[0].Outline) >= share*prominence(sure[0][0].Outline) {
+		if prominence(place[0].Outline) >= share*prominence(sure[0][0].Outline) &&
+			float64(place[0].Inliers) >= twinInliers*float64(sure[0][0].Inliers) {
 			twins = append(twins, place[0])
 		}
 	}

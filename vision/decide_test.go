@@ -44,6 +44,8 @@ func TestDecide(t *testing.T) {
 			DecisionChoose, []string{"left", "right"}},
 		{"a diptych from far aside", []Candidate{{ExhibitID: "left", Inliers: 60, Outline: box(0.1, 0.2, 0.6, 0.8)}, {ExhibitID: "right", Inliers: 30, Outline: box(0.61, 0.21, 0.8, 0.79)}},
 			DecisionChoose, []string{"left", "right"}},
+		{"a chance beside a plain one", []Candidate{{ExhibitID: "a", Inliers: 107, Outline: box(0.1, 0.2, 0.5, 0.8)}, {ExhibitID: "b", Inliers: 13, Outline: box(0.52, 0.2, 0.88, 0.8)}},
+			DecisionMatch, []string{"a", "b"}},
 		{"a small work beside a large one", []Candidate{{ExhibitID: "large", Inliers: 60, Outline: box(0.1, 0.2, 0.6, 0.8)}, {ExhibitID: "small", Inliers: 30, Outline: box(0.7, 0.21, 0.9, 0.79)}},
 			DecisionMatch, []string{"large", "small"}},
 		{"a guess beside a sure one", []Candidate{{ExhibitID: "a", Inliers: 40, Outline: side}, {ExhibitID: "b", Inliers: 9, Outline: centre}},

@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"docent/localindex"
 	"docent/localindex/ingest"
 	"docent/localindex/release"
 	"docent/localindex/sample"
 	"docent/vision"
+	"docent/vision/selftest"
 )
 
 type galleryCmd struct {
@@ -65,6 +67,8 @@ type galleryBuildCmd struct {
 	Out    string `help:"Folder of the release; by default DIR/releases/NUMBER." placeholder:"RELEASE"`
 	Number int    `help:"Number of the release; by default one more than the last in DIR/releases."`
 	JSON   string `name:"json" help:"Write the release's manifest to this file." placeholder:"FILE"`
+
+	SelfTest bool `default:"true" negatable:"" help:"Try recognition on made-up visitors' photos of the pictures."`
 }
 
 func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
@@ -84,7 +88,11 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 		}
 		out = filepath.Join(releases, strconv.Itoa(number))
 	}
-	manifest, problems, err := buildRelease(ctx, t, c.Dir, out, number)
+	var tests []release.Part
+	if c.SelfTest {
+		tests = append(tests, selftest.Part{Options: vision.Options{Logger: t.log}})
+	}
+	manifest, problems, err := buildRelease(ctx, t, c.Dir, out, number, tests...)
 	printProblems(t.out, problems)
 	if err != nil {
 		return err
@@ -100,14 +108,28 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 	}
 	fmt.Fprintf(t.out, "Release %s is in %s: %s, %s, vector index %s (recall %.3f).\n", manifest.ID, out,
 		count(report.Exhibits, "exhibit"), count(report.Pictures, "picture"), report.VectorIndex.Kind, report.VectorIndex.Recall)
-	for _, w := range report.Weak {
-		fmt.Fprintf(t.out, "  %s has few features (%d in %s): photos of it may not be recognised.\n", w.ExhibitID, w.Features, w.Picture)
+	return c.printSelfTest(t, out, manifest)
+}
+
+// printSelfTest prints what the self-test found, and writes it down for staff.
+func (c galleryBuildCmd) printSelfTest(t *terminal, out string, m release.Manifest) error {
+	report, tested, err := selfTestReport(m)
+	if err != nil || !tested {
+		return err
 	}
+	for _, line := range selfTestLines(report) {
+		fmt.Fprintln(t.out, line)
+	}
+	pages, err := writeSelfTestPages(out, report)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "With pictures, for your staff: %s\n", strings.Join(pages, " and "))
 	return nil
 }
 
-// buildRelease packs the folder dir into out, with everything a kiosk needs.
-func buildRelease(ctx context.Context, t *terminal, dir, out string, number int) (_ release.Manifest, _ []ingest.Problem, err error) {
+// buildRelease packs the folder dir into out, with everything a kiosk needs, and more parts behind it.
+func buildRelease(ctx context.Context, t *terminal, dir, out string, number int, more ...release.Part) (_ release.Manifest, _ []ingest.Problem, err error) {
 	builder, err := newContentBuilder(ctx, t.log)
 	if err != nil {
 		return release.Manifest{}, nil, usageError{err}
@@ -115,7 +137,7 @@ func buildRelease(ctx context.Context, t *terminal, dir, out string, number int)
 	defer func() { err = builder.close(err) }()
 	o := builder.options
 	o.Number = number
-	o.Parts = []release.Part{vision.IndexPart{Options: vision.Options{Logger: t.log}}}
+	o.Parts = append([]release.Part{vision.IndexPart{Options: vision.Options{Logger: t.log}}}, more...)
 	return localindex.Build(ctx, dir, out, o)
 }
 

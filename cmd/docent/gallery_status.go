@@ -33,10 +33,27 @@ func (c galleryStatusCmd) Run(_ context.Context, t *terminal) error {
 		}
 	}
 	if len(documents) == 0 {
-		_, err := fmt.Fprintf(t.out, "No document in %s was read yet; see: docent gallery check %s\n", c.Dir, c.Dir)
+		fmt.Fprintf(t.out, "No document in %s was read yet; see: docent gallery check %s\n", c.Dir, c.Dir)
+	} else if err := printDocuments(t.out, documents, c.Log); err != nil {
 		return err
 	}
-	return printDocuments(t.out, documents, c.Log)
+	return c.printSelfTest(t)
+}
+
+// printSelfTest prints what the self-test of the last release found.
+func (c galleryStatusCmd) printSelfTest(t *terminal) error {
+	number, report, pages, err := lastSelfTest(c.Dir)
+	if err != nil || number == 0 {
+		return err
+	}
+	fmt.Fprintf(t.out, "\nRelease %d\n", number)
+	for _, line := range selfTestLines(report) {
+		fmt.Fprintf(t.out, "  %s\n", line)
+	}
+	if len(pages) > 0 {
+		fmt.Fprintf(t.out, "  With pictures: %s\n", strings.Join(pages, " and "))
+	}
+	return nil
 }
 
 // printDocuments prints a line for each document, and what is to be said of it below.

@@ -15,12 +15,12 @@ func summarise(pictures int, outcomes []outcome, few []vision.WeakReference, ali
 		x := weak.of(w.ExhibitID, w.Picture)
 		x.Few, x.Features = true, w.Features
 	}
-	tried := map[string]bool{}
+	tried := map[key]bool{}
 	for _, o := range outcomes {
 		if !o.taken {
 			continue
 		}
-		tried[o.view.Picture] = true
+		tried[key{o.view.Exhibit, o.view.Picture}] = true
 		r.Views++
 		if w, ok := weak[key{o.view.Exhibit, o.view.Picture}]; ok || !o.offered() {
 			if !ok {
