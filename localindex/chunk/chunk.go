@@ -75,6 +75,7 @@ type Passage struct {
 type Result struct {
 	Sections []Section
 	Notes    []string // in plain words: what a chunker could not do
+	Partial  bool     // a model did not answer, and may another time
 }
 
 // Options say how documents are divided.
@@ -93,7 +94,7 @@ type Pipeline struct {
 
 // step makes other parts of parts.
 type step interface {
-	divide(ctx context.Context, parts []part) ([]part, []string, error)
+	divide(ctx context.Context, parts []part) (divided, error)
 }
 
 // New makes a pipeline.
@@ -138,12 +139,12 @@ func (p *Pipeline) Chunk(ctx context.Context, d document.Document) (Result, erro
 	parts := structure(d)
 	var r Result
 	for _, s := range p.steps {
-		var notes []string
-		var err error
-		if parts, notes, err = s.divide(ctx, parts); err != nil {
+		d, err := s.divide(ctx, parts)
+		if err != nil {
 			return Result{}, err
 		}
-		r.Notes = append(r.Notes, notes...)
+		parts = d.parts
+		r.Notes, r.Partial = append(r.Notes, d.notes...), r.Partial || d.partial
 	}
 	for _, part := range parts {
 		if err := ctx.Err(); err != nil {
@@ -152,6 +153,13 @@ func (p *Pipeline) Chunk(ctx context.Context, d document.Document) (Result, erro
 		r.Sections = append(r.Sections, p.sections(part)...)
 	}
 	return r, nil
+}
+
+// divided is what a step made.
+type divided struct {
+	parts   []part
+	notes   []string
+	partial bool // another try may give more
 }
 
 // part is what becomes one section, or several if it is too long.

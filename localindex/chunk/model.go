@@ -22,37 +22,37 @@ const maxRewrite = 6000
 // words than were given is thrown away.
 type rewriting struct{ rewriter Rewriter }
 
-func (r rewriting) divide(ctx context.Context, parts []part) ([]part, []string, error) {
-	var out []part
-	var notes []string
+func (r rewriting) divide(ctx context.Context, parts []part) (divided, error) {
+	var out divided
+	note := func(format string, args ...any) { out.notes = append(out.notes, fmt.Sprintf(format, args...)) }
 	for _, p := range parts {
 		text := textOf(p.units)
 		switch n := length(text); {
 		case p.hasTable():
-			out = append(out, p) // it is in order already
+			out.parts = append(out.parts, p) // it is in order already
 			continue
 		case n > maxRewrite:
-			notes = append(notes, fmt.Sprintf("%q was not given to the model: it has %d characters, more than %d", p.heading, n, maxRewrite))
-			out = append(out, p)
+			note("%q was not given to the model: it has %d characters, more than %d", p.heading, n, maxRewrite)
+			out.parts = append(out.parts, p)
 			continue
 		}
 		answer, err := r.rewriter.Rewrite(ctx, text)
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return divided{}, ctx.Err()
 		}
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("%q stays as it is: the model did not answer: %v", p.heading, err))
-			out = append(out, p)
+			note("%q stays as it is: the model did not answer: %v", p.heading, err)
+			out.parts, out.partial = append(out.parts, p), true
 			continue
 		}
-		divided, ok := p.rewritten(text, answer)
+		better, ok := p.rewritten(text, answer)
 		if !ok {
-			notes = append(notes, fmt.Sprintf("%q stays as it is: the model changed its words", p.heading))
-			divided = []part{p}
+			note("%q stays as it is: the model changed its words", p.heading)
+			better = []part{p}
 		}
-		out = append(out, divided...)
+		out.parts = append(out.parts, better...)
 	}
-	return out, notes, nil
+	return out, nil
 }
 
 func (p part) hasTable() bool {

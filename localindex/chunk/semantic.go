@@ -31,16 +31,16 @@ type semantic struct {
 	sizes      Sizes
 }
 
-func (s semantic) divide(ctx context.Context, parts []part) ([]part, []string, error) {
-	var out []part
+func (s semantic) divide(ctx context.Context, parts []part) (divided, error) {
+	var out divided
 	for _, p := range parts {
-		divided, err := s.part(ctx, p)
+		better, err := s.part(ctx, p)
 		if err != nil {
-			return nil, nil, fmt.Errorf("compare the paragraphs of %q: %w", p.heading, err)
+			return divided{}, fmt.Errorf("compare the paragraphs of %q: %w", p.heading, err)
 		}
-		out = append(out, divided...)
+		out.parts = append(out.parts, better...)
 	}
-	return out, nil, nil
+	return out, nil
 }
 
 func (s semantic) part(ctx context.Context, p part) ([]part, error) {

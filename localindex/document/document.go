@@ -6,6 +6,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 
 	"docent/localindex/internal/prose"
@@ -40,7 +41,7 @@ const (
 
 // Document is what a file says.
 type Document struct {
-	Title    string  `json:"title,omitempty"` // as the file states it, else its first heading, else empty
+	Title    string  `json:"title,omitempty"` // as the file states it, else the heading above all others, else empty
 	Format   Format  `json:"format"`
 	Pages    int     `json:"pages,omitempty"`    // 0 where the format has none
 	Language string  `json:"language,omitempty"` // a hint: "zh", "en", … or empty
@@ -50,6 +51,8 @@ type Document struct {
 	NeedsOCR []int `json:"needs_ocr,omitempty"`
 	// Recognised are the pages whose text was read from a picture of it.
 	Recognised []Recognised `json:"recognised,omitempty"`
+	// Partial tells that something beside the file did not do its part, and may do it another time.
+	Partial bool `json:"partial,omitempty"`
 	// Notes say in plain words what was left out of the file.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -126,6 +129,20 @@ func (b Block) Lines() []string {
 	return lines
 }
 
+// titleOf is the first heading, if it stands above everything: it comes first, or it alone is of the highest rank. One
+// further down heads only what is below it.
+func titleOf(blocks []Block) string {
+	first := slices.IndexFunc(blocks, func(b Block) bool { return b.Kind == Heading })
+	if first < 0 {
+		return ""
+	}
+	highest := func(b Block) bool { return b.Kind == Heading && b.Level == 1 }
+	if first > 0 && (!highest(blocks[first]) || slices.ContainsFunc(blocks[first+1:], highest)) {
+		return ""
+	}
+	return blocks[first].Text
+}
+
 // Finish takes out blocks without text, fills in the title and the language where the parser found none, and counts
 // what the limits count. Every parser ends with it.
 func Finish(d Document, declaredLanguage string) (Document, error) {
@@ -147,12 +164,7 @@ func Finish(d Document, declaredLanguage string) (Document, error) {
 	}
 	d.Title = prose.Tidy(d.Title)
 	if d.Title == "" {
-		for _, b := range kept {
-			if b.Kind == Heading {
-				d.Title = b.Text
-				break
-			}
-		}
+		d.Title = titleOf(kept)
 	}
 	d.Language = language(kept, declaredLanguage)
 	return d, nil

@@ -45,3 +45,13 @@ func (e *Error) Unwrap() error { return e.Err }
 func Broken(op, reason string) *Error {
 	return &Error{Op: op, Reason: reason, Hint: "open it in the program it was made with and save it again", Err: ErrBroken}
 }
+
+// Lasting reports whether an error lies in the file itself, so that reading it again gives the same.
+func Lasting(err error) bool {
+	for _, kind := range []error{ErrEmpty, ErrTooLarge, ErrBroken, ErrEncrypted, ErrUnsupported, ErrNeedsOCR, ErrUnsafe} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}

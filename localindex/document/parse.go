@@ -24,6 +24,13 @@ type Parser interface {
 	Parse(ctx context.Context, name string, data []byte) (Document, error)
 }
 
+// Dependent is a parser for whose result not the file alone counts.
+type Dependent interface {
+	// DependsOn names what else does, such as a program that is installed. Where it says something else than before, files
+	// are worth reading again.
+	DependsOn() string
+}
+
 // Parsers are the formats a program reads.
 type Parsers map[Format]Parser
 

@@ -49,6 +49,7 @@ func (y *yamlFile) checkChunk(path []any, name string, c gallery.Division) {
 type documentFile struct {
 	file     string
 	id       string
+	name     string // without language and format, for people
 	language string // of the name, may be empty
 }
 
@@ -59,7 +60,7 @@ func newDocumentFile(name string, g *gallery.Gallery) documentFile {
 	if i := strings.LastIndexByte(stem, '.'); i > 0 && slices.Contains(g.Languages, stem[i+1:]) {
 		stem, d.language = stem[:i], stem[i+1:]
 	}
-	d.id = idOf(stem)
+	d.id, d.name = idOf(stem), strings.Join(strings.FieldsFunc(stem, func(r rune) bool { return strings.ContainsRune("_- ", r) }), " ")
 	return d
 }
 
@@ -112,7 +113,7 @@ func (c *Content) readOther(ctx context.Context, root *os.Root, d documentFile, 
 		front.Title = out.Title
 	}
 	if front.Title == "" {
-		front.Title = strings.TrimSuffix(path.Base(d.file), path.Ext(d.file))
+		front.Title = d.name
 	}
 	told := front.Language != ""
 	if !told {
@@ -127,7 +128,7 @@ func (c *Content) readOther(ctx context.Context, root *os.Root, d documentFile, 
 
 // withoutName is an error of a document whose name stands beside it.
 func withoutName(err error, file string) string {
-	return strings.Replace(err.Error(), " "+file, "", 1)
+	return strings.TrimPrefix(strings.Replace(err.Error(), " "+file, "", 1), "read: ")
 }
 
 // readSidecar reads the facts beside a document, if there are any.

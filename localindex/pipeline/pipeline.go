@@ -21,7 +21,11 @@ import (
 )
 
 // version is of how documents are read and divided; another one does everything again.
-const version = 1
+const version = 2
+
+// maxTries is how often a document is read from which a program or a server beside us did not give all it might, as
+// character recognition that took too long: it may give more another time, but not for ever.
+const maxTries = 3
 
 // chunksFolder holds the sections of documents by their key.
 const chunksFolder = "chunks"
@@ -82,11 +86,13 @@ type Output struct {
 	Chunkers []chunk.Kind    `json:"chunkers"`
 	Reason   string          `json:"reason"`
 	Notes    []string        `json:"notes,omitempty"`
+	Partial  bool            `json:"partial,omitempty"` // another try may give more
 	Sections []chunk.Section `json:"sections"`
 }
 
-// Read takes a document as far as chunked. A document that did not change since it was last divided, in the same way, is
-// not read again. The error says in plain words what is wrong with the document; its state keeps it, too.
+// Read takes a document as far as chunked. A document that did not change since it was last divided in the same way, or
+// since it could not be, is not read again. The error says in plain words what is wrong with the document; its state keeps
+// it, too.
 func (p *Pipeline) Read(ctx context.Context, file string, data []byte, w Wish) (Output, error) {
 	p.seen[file] = true
 	d := p.docs[file]
@@ -101,16 +107,20 @@ func (p *Pipeline) Read(ctx context.Context, file string, data []byte, w Wish) (
 		p.docs[file] = d
 		d.did(Received, p.options.Now(), 0)
 	}
-	key, err := p.key(hash, w)
+	key, err := p.key(file, data, hash, w)
 	if err != nil {
 		return Output{}, err
 	}
-	if d.Key == key && d.came(Chunked) {
-		if out, ok := p.kept(key); ok {
+	if d.Key != key {
+		d.Key, d.Tries = key, 0
+	} else if d.Failed != nil && (d.Failed.Step == Parsed || d.Failed.Step == Chunked) && (!d.Failed.Again || d.Tries >= maxTries) {
+		return Output{}, d.Failed
+	} else if d.came(Chunked) {
+		if out, ok := p.kept(key); ok && (!out.Partial || d.Tries >= maxTries) {
 			return out, nil
 		}
 	}
-	d.Key = key
+	d.Tries++
 	out, err := p.divide(ctx, d, data, w)
 	if err != nil {
 		return Output{}, err
@@ -119,24 +129,26 @@ func (p *Pipeline) Read(ctx context.Context, file string, data []byte, w Wish) (
 }
 
 // key names what a document's sections depend on.
-func (p *Pipeline) key(hash string, w Wish) (string, error) {
-	var formats []string
-	for f := range p.options.Parsers {
-		formats = append(formats, string(f))
+func (p *Pipeline) key(file string, data []byte, hash string, w Wish) (string, error) {
+	var reader string // what reads it, and with what
+	if format, err := document.Sniff(file, data); err == nil && p.options.Parsers[format] != nil {
+		reader = string(format)
+		if with, ok := p.options.Parsers[format].(document.Dependent); ok {
+			reader += " " + with.DependsOn()
+		}
 	}
-	slices.Sort(formats)
-	data, err := json.Marshal(struct {
+	key, err := json.Marshal(struct {
 		Version  int
 		Hash     string
 		Wish     Wish
-		Formats  []string
+		Reader   string
 		Semantic bool
 		Model    bool
-	}{version, hash, w, formats, p.options.Similarity != nil, p.options.Rewriter != nil})
+	}{version, hash, w, reader, p.options.Similarity != nil, p.options.Rewriter != nil})
 	if err != nil {
 		return "", fmt.Errorf("name document: %w", err)
 	}
-	sum := sha256.Sum256(data)
+	sum := sha256.Sum256(key)
 	return hex.EncodeToString(sum[:]), nil
 }
 
@@ -149,12 +161,17 @@ func (p *Pipeline) divide(ctx context.Context, d *Document, data []byte, w Wish)
 	}
 	if err != nil {
 		d.fail(Parsed, p.options.Now(), reason(err))
+		d.Failed.Again = !document.Lasting(err) || parsed.Partial
 		return Output{}, err
 	}
 	d.did(Parsed, p.options.Now(), p.options.Now().Sub(began))
 	d.Format, d.Pages, d.Notes = string(parsed.Format), parsed.Pages, parsed.Notes
 	if len(parsed.NeedsOCR) > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%d of %d pages are pictures of text that were not recognised: %s", len(parsed.NeedsOCR), parsed.Pages, ranges(parsed.NeedsOCR)))
+	}
+	notes := slices.Clone(d.Notes)
+	if n := len(parsed.Recognised); n > 0 {
+		d.Notes = append(d.Notes, recognised(parsed))
 	}
 	for _, n := range d.Notes {
 		d.log(p.options.Now(), "%s", n)
@@ -176,7 +193,7 @@ func (p *Pipeline) divide(ctx context.Context, d *Document, data []byte, w Wish)
 		d.fail(Chunked, p.options.Now(), reason(err))
 		return Output{}, err
 	}
-	d.Notes = append(d.Notes, divided.Notes...)
+	d.Notes, notes = append(d.Notes, divided.Notes...), append(notes, divided.Notes...)
 	d.Sections, d.Passages, d.Reason, d.Chunkers = len(divided.Sections), 0, proposal.Reason, nil
 	for _, s := range divided.Sections {
 		d.Passages += len(s.Passages)
@@ -187,8 +204,19 @@ func (p *Pipeline) divide(ctx context.Context, d *Document, data []byte, w Wish)
 	d.did(Chunked, p.options.Now(), p.options.Now().Sub(began))
 	return Output{
 		Title: parsed.Title, Language: parsed.Language, Format: string(parsed.Format), Pages: parsed.Pages, Chunkers: proposal.Chunkers,
-		Reason: proposal.Reason, Notes: d.Notes, Sections: divided.Sections,
+		Reason: proposal.Reason, Notes: notes, Partial: parsed.Partial || divided.Partial, Sections: divided.Sections,
 	}, nil
+}
+
+// recognised says which pages were read from pictures, and how well.
+func recognised(d document.Document) string {
+	var pages []int
+	sum := 0.0
+	for _, r := range d.Recognised {
+		pages = append(pages, r.Page)
+		sum += r.Confidence
+	}
+	return fmt.Sprintf("%d of %d pages were read from pictures of text, with a confidence of %.2f: %s", len(pages), d.Pages, sum/float64(len(pages)), ranges(pages))
 }
 
 // plan is what is recommended, overruled by the author, without what there is not.

@@ -153,6 +153,101 @@ func TestOnlyWhatChangedIsDoneAgain(t *testing.T) {
 	}
 }
 
+// helped is a parser that needs help from beside it.
+type helped struct {
+	with  string
+	read  func() (document.Document, error)
+	calls int
+}
+
+func (h *helped) DependsOn() string { return h.with }
+
+func (h *helped) Parse(context.Context, string, []byte) (document.Document, error) {
+	h.calls++
+	return h.read()
+}
+
+func TestWhatIsTriedAgain(t *testing.T) {
+	text := document.Document{Format: document.Plain, Blocks: []document.Block{{Kind: document.Paragraph, Text: "A text."}}}
+	partial := text
+	partial.Partial = true
+	for _, tt := range []struct {
+		name  string
+		doc   document.Document
+		err   error
+		calls []int // after each of five builds
+	}{
+		{"whole", text, nil, []int{1, 1, 1, 1, 1}},
+		{"recognition was too slow", partial, nil, []int{1, 2, 3, 3, 3}},
+		{"broken", document.Document{}, document.Broken("open", "it is cut off"), []int{1, 1, 1, 1, 1}},
+		{"too slow", document.Document{}, &document.Error{Op: "open", Reason: "too slow", Err: document.ErrTooSlow}, []int{1, 2, 3, 3, 3}},
+		{"no word of the file", document.Document{}, errors.New("no memory"), []int{1, 2, 3, 3, 3}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &helped{read: func() (document.Document, error) { return tt.doc, tt.err }}
+			dir := t.TempDir()
+			build := func(data string) string {
+				p, err := New(Options{Dir: dir, Parsers: document.Parsers{document.Plain: h}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = p.Read(t.Context(), "a.txt", []byte(data), Wish{})
+				if (err == nil) != (tt.err == nil) {
+					t.Fatalf("error is %v, want %v", err, tt.err)
+				}
+				if err := p.Save(); err != nil {
+					t.Fatal(err)
+				}
+				docs, err := Load(dir)
+				if err != nil || len(docs) != 1 {
+					t.Fatal(docs, err)
+				}
+				return docs[0].State()
+			}
+			state := build("x")
+			calls := []int{h.calls}
+			for range 4 {
+				if again := build("x"); again != state {
+					t.Errorf("state is %q, was %q", again, state)
+				}
+				calls = append(calls, h.calls)
+			}
+			if d := cmp.Diff(tt.calls, calls); d != "" {
+				t.Errorf("times it was read (-want +got):\n%s", d)
+			}
+			before := h.calls
+			h.with = "tesseract"
+			build("x")
+			if h.calls != before+1 {
+				t.Error("not read again with new help")
+			}
+			build("y")
+			if h.calls != before+2 {
+				t.Error("not read again after it changed")
+			}
+		})
+	}
+}
+
+// TestRecognisedPagesAreNamed: whoever keeps the gallery should know which texts to proofread.
+func TestRecognisedPagesAreNamed(t *testing.T) {
+	h := &helped{read: func() (document.Document, error) {
+		return document.Document{Format: document.PDF, Pages: 3, Blocks: []document.Block{{Kind: document.Paragraph, Text: "A text.", Page: 2}},
+			Recognised: []document.Recognised{{Page: 2, Confidence: 0.7}, {Page: 3, Confidence: 0.9}}}, nil
+	}}
+	p, err := New(Options{Parsers: document.Parsers{document.PDF: h}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.Read(t.Context(), "a.pdf", []byte("%PDF-"), Wish{})
+	if err != nil || len(out.Notes) != 0 {
+		t.Errorf("%v; build warns of %q", err, out.Notes)
+	}
+	if d := cmp.Diff([]string{"2 of 3 pages were read from pictures of text, with a confidence of 0.80: 2–3"}, p.Documents()[0].Notes); d != "" {
+		t.Errorf("notes (-want +got):\n%s", d)
+	}
+}
+
 func TestAServerThatFails(t *testing.T) {
 	h := &house{dir: t.TempDir()}
 	files := map[string]string{"a.md": guide}

@@ -35,7 +35,8 @@ type Document struct {
 	Size   int    `json:"size"`
 	Format string `json:"format,omitempty"`
 	// Key names what the sections were made from: the content and everything that says how it is divided.
-	Key string `json:"key,omitempty"`
+	Key   string `json:"key,omitempty"`
+	Tries int    `json:"tries,omitempty"` // how often it was read under that name
 	// Done are the steps that were done, in their order.
 	Done []Done `json:"done"`
 	// Failed is the step that could not be done, nil where none failed.
@@ -62,7 +63,12 @@ type Failure struct {
 	Step   Step      `json:"step"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`
+	// Again tells that it may go better another time.
+	Again bool `json:"again,omitempty"`
 }
+
+// Error is the reason.
+func (f *Failure) Error() string { return f.Reason }
 
 // Line is one line of a log.
 type Line struct {
@@ -108,7 +114,7 @@ func (d *Document) did(step Step, at time.Time, took time.Duration) {
 func (d *Document) fail(step Step, at time.Time, reason string) {
 	order := Steps()
 	d.Done = slices.DeleteFunc(d.Done, func(o Done) bool { return slices.Index(order, o.Step) >= slices.Index(order, step) })
-	d.Failed = &Failure{step, at, reason}
+	d.Failed = &Failure{Step: step, At: at, Reason: reason}
 	d.log(at, "failed at %s: %s", step, reason)
 }
 

@@ -110,6 +110,7 @@ func (p *Parser) recognise(ctx context.Context, f *file, d *document.Document) e
 			return ctx.Err()
 		}
 		if err != nil {
+			d.Partial = true
 			d.NeedsOCR = append(d.NeedsOCR, page)
 			d.Notes = append(d.Notes, fmt.Sprintf("page %d could not be recognised: %v", page, err))
 			continue

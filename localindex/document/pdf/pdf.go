@@ -44,6 +44,8 @@ const wasmPage = 64 << 10
 type Recogniser interface {
 	// Recognise returns the text, lines ended by "\n" and paragraphs by an empty line, and how sure it is of it, 0 to 1.
 	Recognise(ctx context.Context, page image.Image) (text string, confidence float64, err error)
+	// String names it, with what makes its results other ones.
+	String() string
 }
 
 // Options say how files are read.
@@ -70,7 +72,18 @@ type Parser struct {
 	reading sync.WaitGroup
 }
 
-var _ document.Parser = (*Parser)(nil)
+var (
+	_ document.Parser    = (*Parser)(nil)
+	_ document.Dependent = (*Parser)(nil)
+)
+
+// DependsOn is what recognises pages that are pictures of text.
+func (p *Parser) DependsOn() string {
+	if p.options.Recogniser == nil {
+		return ""
+	}
+	return p.options.Recogniser.String()
+}
 
 // ErrClosed is returned by a parser that was closed.
 var ErrClosed = errors.New("the PDF parser is closed")

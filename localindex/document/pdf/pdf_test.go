@@ -105,6 +105,8 @@ type reader struct {
 	size image.Point
 }
 
+func (r *reader) String() string { return "a reader" }
+
 func (r *reader) Recognise(_ context.Context, page image.Image) (string, float64, error) {
 	r.size = page.Bounds().Size()
 	return r.text, 0.8, r.err

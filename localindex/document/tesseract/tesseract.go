@@ -69,6 +69,9 @@ func Find(ctx context.Context) (*Recogniser, error) {
 	return &Recogniser{program: program, languages: strings.Join(use, "+"), timeout: Timeout}, nil
 }
 
+// String names the program and the languages it reads.
+func (r *Recogniser) String() string { return "tesseract " + r.languages }
+
 // Recognise returns the text of a page, a line of it on each line and an empty line between paragraphs, and the mean
 // confidence of its letters, 0 to 1.
 func (r *Recogniser) Recognise(ctx context.Context, page image.Image) (string, float64, error) {
