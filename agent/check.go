@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,23 +20,39 @@ var (
 	errUncited     = errors.New("the model cited nothing")
 	errCitation    = errors.New("the model cited a source that does not exist")
 	errUnsupported = errors.New("the model wrote what the evidence does not have")
+	errMiscited    = errors.New("the model cited a source that does not have it")
+	errWithheld    = errors.New("most of what the model wrote was withheld")
 )
+
+// correctable reports whether a sentence with that fault may be written again.
+func correctable(err error) bool {
+	return errors.Is(err, errUnsupported) || errors.Is(err, errMiscited) || errors.Is(err, errCitation)
+}
 
 // checker holds a model's sentences against the evidence it was given.
 type checker struct {
-	evidence int // passages
-	numbers  map[string]bool
-	dates    map[string]bool
-	text     string // of evidence and question, folded, without white space
-	words    map[string]bool
+	sources []figures // of each piece of evidence
+	all     figures
+	text    string // of evidence and question, folded, without white space
+	words   map[string]bool
+}
+
+// figures are the numbers, months and weekdays of a text.
+type figures struct{ numbers, dates map[string]bool }
+
+func figuresIn(text string) figures {
+	return figures{numbers: words.NumbersIn(text), dates: words.Calendar(text)}
 }
 
 func newChecker(evidence []item, question string) checker {
 	var b strings.Builder
+	c := checker{words: make(map[string]bool)}
 	for _, e := range evidence {
-		fmt.Fprintf(&b, "%s\n%s\n%s\n", e.Title, e.Heading, e.Text)
+		text := fmt.Sprintf("%s\n%s\n%s\n", e.Title, e.Heading, e.Text)
+		c.sources = append(c.sources, figuresIn(text))
+		b.WriteString(text)
 	}
-	c := checker{evidence: len(evidence), numbers: words.NumbersIn(b.String()), dates: words.Calendar(b.String()), words: make(map[string]bool)}
+	c.all = figuresIn(b.String())
 	b.WriteString(question)
 	c.text = squeeze(b.String())
 	for _, w := range words.LatinWords(b.String()) {
@@ -45,28 +62,40 @@ func newChecker(evidence []item, question string) checker {
 }
 
 // check reports what is wrong with a sentence: a mark without a source, or a number, month or weekday that does not
-// stand in the evidence.
+// stand in the evidence, or not in the sources that the sentence cites; or a name or quotation from nowhere.
 func (c checker) check(sentence string) error {
 	if strings.Contains(sentence, noEvidence) {
 		return errNoEvidence
 	}
-	for _, n := range marks(sentence) {
-		if n < 1 || n > c.evidence {
+	cited := marks(sentence)
+	for _, n := range cited {
+		if n < 1 || n > len(c.sources) {
 			return fmt.Errorf("%w: [%d]", errCitation, n)
 		}
 	}
 	text := bracketed.ReplaceAllString(sentence, "")
 	for _, n := range words.Numbers(text) {
-		if !c.numbers[n] {
-			return fmt.Errorf("%w: the number %s", errUnsupported, n)
+		if err := c.stands(cited, "the number "+n, func(f figures) bool { return f.numbers[n] }); err != nil {
+			return err
 		}
 	}
 	for d := range words.Calendar(text) {
-		if !c.dates[d] {
-			return fmt.Errorf("%w: %s", errUnsupported, d)
+		if err := c.stands(cited, d, func(f figures) bool { return f.dates[d] }); err != nil {
+			return err
 		}
 	}
 	return c.checkWords(text)
+}
+
+// stands reports a figure that the evidence does not have, or the cited sources do not.
+func (c checker) stands(cited []int, name string, has func(figures) bool) error {
+	switch {
+	case !has(c.all):
+		return fmt.Errorf("%w: %s", errUnsupported, name)
+	case len(cited) > 0 && !slices.ContainsFunc(cited, func(n int) bool { return has(c.sources[n-1]) }):
+		return fmt.Errorf("%w: %s", errMiscited, name)
+	}
+	return nil
 }
 
 var (
@@ -75,10 +104,15 @@ var (
 	accession  = regexp.MustCompile(`\b[A-Z]{1,6}[-./ ]?\d[\w./-]*`)
 	currency   = regexp.MustCompile(`(?i)\b(yuan|cny|rmb|dollars?|usd|euros?|eur|pounds?|gbp|yen)\b|[$€£¥]|人民币|美元|欧元|英镑|日元`)
 	properName = regexp.MustCompile(`\b\p{Lu}\p{Ll}{2,}`)
+	// doing follows the name of somebody who did something, where a name opens the sentence.
+	doing = regexp.MustCompile(`^(?:[’']s)? (?:was|is|had|has|first|later|also|found|made|drew|wrote|built|gave|saw|showed|proved|thought|taught|\p{Ll}{3,}ed)\b`)
 )
 
+// nobodys open sentences as names do, and are none.
+var nobodys = wordSet("nobody everybody somebody someone everyone everything nothing something another mathematics today later")
+
 // checkWords reports a name, a quotation, a currency or an accession number that does not stand in the evidence. A
-// capitalised word that opens a sentence or a quotation is not taken for a name.
+// capitalised word that opens a sentence or a quotation is taken for a name only where a deed follows it.
 func (c checker) checkWords(sentence string) error {
 	for _, re := range []*regexp.Regexp{hanPerson, accession, currency} {
 		for _, m := range re.FindAllString(sentence, -1) {
@@ -94,7 +128,7 @@ func (c checker) checkWords(sentence string) error {
 	}
 	for _, at := range properName.FindAllStringIndex(sentence, -1) {
 		name := sentence[at[0]:at[1]]
-		if opensSentence(sentence[:at[0]]) {
+		if opensSentence(sentence[:at[0]]) && (strings.HasSuffix(name, "s") || nobodys[strings.ToLower(name)] || !doing.MatchString(sentence[at[1]:])) {
 			continue
 		}
 		for _, w := range words.LatinWords(name) {

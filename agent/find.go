@@ -18,6 +18,7 @@ type found struct {
 	answer   answer
 	facts    []tool.Fact  // that tools told, each resting on a passage
 	parts    [][]*passage // evidence of each part of a compound question
+	warning  string       // what could not be looked up, or what the gallery does not have; said after the answer, by whomever it is written
 }
 
 // find answers a turn with the gallery's own sentences.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"docent/agent/internal/words"
@@ -33,6 +34,8 @@ type Options struct {
 	Trace trace.Sink
 	// Prices of the model's tokens, for the trace.
 	Prices Prices
+	// Random is from 0 to 1, for the pauses before a request is made again; nil means [rand.Float64].
+	Random func() float64
 }
 
 // Prices are what a million tokens cost, in any one currency.
@@ -49,11 +52,12 @@ type Guide struct {
 	trace             trace.Sink
 	prices            Prices
 	ledgers           ledgers
+	random            func() float64
 }
 
 // New returns a guide.
 func New(o Options) *Guide {
-	g := &Guide{model: o.Model, firstTokenTimeout: o.FirstTokenTimeout, answerTimeout: o.AnswerTimeout, logger: o.Logger, clock: o.Clock, trace: o.Trace, prices: o.Prices}
+	g := &Guide{model: o.Model, firstTokenTimeout: o.FirstTokenTimeout, answerTimeout: o.AnswerTimeout, logger: o.Logger, clock: o.Clock, trace: o.Trace, prices: o.Prices, random: o.Random}
 	if g.firstTokenTimeout <= 0 {
 		g.firstTokenTimeout = DefaultFirstTokenTimeout
 	}
@@ -65,6 +69,9 @@ func New(o Options) *Guide {
 	}
 	if g.clock == nil {
 		g.clock = time.Now
+	}
+	if g.random == nil {
+		g.random = rand.Float64
 	}
 	return g
 }
@@ -119,6 +126,25 @@ func (s stream) text(a answer) {
 	for _, p := range a.piecesFrom(0) {
 		s.send(Event{Type: EventToken, Text: p})
 	}
+}
+
+// say sends an answer and what it warns of.
+func (s stream) say(f found) {
+	s.text(f.answer)
+	s.warn(f)
+}
+
+// warn admits what a turn could not do, after its answer.
+func (s stream) warn(f found) {
+	if f.warning == "" {
+		return
+	}
+	s.trace.Check(f.warning, "admitted")
+	space := " "
+	if f.language == words.Chinese {
+		space = ""
+	}
+	s.send(Event{Type: EventToken, Text: space + f.warning, Aside: true})
 }
 
 func (g *Guide) answer(ctx context.Context, lib Library, t Turn, out stream) {

@@ -64,7 +64,7 @@ func combine(lib Library, p plan.ExecutionPlan, all []found) found {
 	case !out.answer.answered:
 		out.answer = nothing(p.Language, ph.nothing)
 	case len(missing) > 0:
-		out.answer.sentences = append(out.answer.sentences, fmt.Sprintf(ph.nothingOn, strings.Join(missing, ph.comma)))
+		out.warning = fmt.Sprintf(ph.nothingOn, strings.Join(missing, ph.comma))
 	}
 	return out
 }

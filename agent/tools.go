@@ -83,13 +83,6 @@ func (g *Guide) caller(s *shelf, d *desk, t Turn, p plan.ExecutionPlan, rec *tra
 	return &guideCaller{Caller: tool.NewCaller(r, tool.DefaultLimits, g.ledgers.visit(t.Visit), rec, g.clock, nil), box: b, trace: rec}, nil
 }
 
-// guideCaller is a caller with the toolbox behind it.
-type guideCaller struct {
-	*tool.Caller
-	box   *toolbox
-	trace *trace.Recorder
-}
-
 func (b *toolbox) tools() []tool.Tool {
 	define := func(name, description, schema string, f tool.Func) tool.Tool {
 		return tool.Tool{Name: name, Description: description, Schema: json.RawMessage(schema), CanParallel: true, New: func() (tool.Func, error) { return f, nil }}

@@ -21,6 +21,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"docent/agent/model"
+	"docent/agent/tool"
+	"docent/agent/trace"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -28,7 +30,13 @@ var update = flag.Bool("update", false, "write golden files")
 // scriptedModel writes what its script says.
 type scriptedModel struct {
 	script []step
+	again  []step // for a sentence to be written again
 	asked  []model.Request
+}
+
+// asksAgain reports whether a request is for one sentence to be written again.
+func asksAgain(r model.Request) bool {
+	return strings.Contains(r.Messages[0].Content, "Write the sentence again")
 }
 
 // step is one thing a scripted model does: wait, then write or fail.
@@ -42,8 +50,12 @@ var _ Model = (*scriptedModel)(nil)
 
 func (m *scriptedModel) Stream(ctx context.Context, r model.Request) iter.Seq2[string, error] {
 	m.asked = append(m.asked, r)
+	script := m.script
+	if asksAgain(r) {
+		script = m.again
+	}
 	return func(yield func(string, error) bool) {
-		for _, s := range m.script {
+		for _, s := range script {
 			select {
 			case <-time.After(s.wait):
 			case <-ctx.Done():
@@ -71,19 +83,30 @@ const (
 	byGallery = "Roger Penrose, a British mathematician, described the tiling in 1974 [1]. His first set had six tiles; he soon reduced it to two [1]."
 )
 
+// writing is what a model writes and what a visitor gets.
+type writing struct {
+	name, question string
+	script         []step
+	text           string
+	by             WrittenBy
+	reset          bool
+	modelError     string // part of Done.ModelError
+}
+
+// asked is how often the model is asked for the answer: again where it was refused for a while only.
+func (w writing) asked() int {
+	if w.name == "refused" {
+		return 1 + tool.DefaultLimits.Retries
+	}
+	return 1
+}
+
 func TestModelWrites(t *testing.T) {
-	tests := []struct {
-		name, question string
-		script         []step
-		text           string
-		by             WrittenBy
-		reset          bool
-		modelError     string // part of Done.ModelError
-	}{
+	tests := []writing{
 		{"answer", whoFound, writes("Roger Penrose described it in 1974 [1]. At first he needed six tiles [1]."),
 			"Roger Penrose described it in 1974 [1]. At first he needed six tiles [1].", WrittenByModel, false, ""},
-		{"numbered by first use", whoFound, writes("It has two shapes [2]. Roger Penrose described it in 1974 [1][2]."),
-			"It has two shapes [1]. Roger Penrose described it in 1974 [2][1].", WrittenByModel, false, ""},
+		{"numbered by first use", whoFound, writes("It looks like kites and darts [2]. Roger Penrose described it in 1974 [1][2]."),
+			"It looks like kites and darts [1]. Roger Penrose described it in 1974 [2][1].", WrittenByModel, false, ""},
 		{"marks in other forms, markup", whoFound, writes("**Roger Penrose** described it in 1974 【1】. He used `six` tiles [1, 2]."),
 			"Roger Penrose described it in 1974 [1]. He used six tiles [1][2].", WrittenByModel, false, ""},
 		{"lines", whoFound, writes("Roger Penrose described it in 1974 [1].\n\nHe used six tiles [1].\n"),
@@ -94,7 +117,7 @@ func TestModelWrites(t *testing.T) {
 			"一九七四年，罗杰·彭罗斯描述了它[1]。后来只用两种瓷砖[1]。", WrittenByModel, false, ""},
 
 		{"source that does not exist", whoFound, writes("Roger Penrose described it in 1974 [9]."), byGallery, WrittenByGallery, false, "[9]"},
-		{"number from nowhere", whoFound, writes("Roger Penrose described it in 1974 [1]. It has 42 tiles [1]."), byGallery, WrittenByGallery, true, "42"},
+		{"more from nowhere than not", whoFound, writes("Roger Penrose described it in 1974 [1]. It has 42 tiles [1]. It has 43 tiles [1]."), byGallery, WrittenByGallery, true, "42"},
 		{"number word from nowhere", whoFound, writes("He needed eleven tiles [1]."), byGallery, WrittenByGallery, false, "11"},
 		{"month from nowhere", whoFound, writes("Penrose described it in October 1974 [1]."), byGallery, WrittenByGallery, false, "october"},
 		{"no marks", whoFound, writes("Roger Penrose described it. He used six tiles."), byGallery, WrittenByGallery, true, "cited nothing"},
@@ -103,6 +126,7 @@ func TestModelWrites(t *testing.T) {
 		{"finds no answer", whoFound, writes("NO_EVIDENCE"), english.nothing, WrittenByNobody, false, "no answer"},
 		{"finds no answer midway", whoFound, writes("Roger Penrose described it in 1974 [1]. NO_EVIDENCE."), byGallery, WrittenByGallery, true, "no answer"},
 
+		{"refused for good", whoFound, []step{{err: &model.StatusError{Status: 401, Message: "no key"}}}, byGallery, WrittenByGallery, false, "401"},
 		{"refused", whoFound, []step{{err: &model.StatusError{Status: 500, Message: "out of memory"}}}, byGallery, WrittenByGallery, false, "500"},
 		{"cut off", whoFound, append(writes("Roger Penrose described it in 1974 [1]. He used "), step{err: model.ErrCut}), byGallery, WrittenByGallery, true, "cut off"},
 		{"cut off in the first sentence", whoFound, append(writes("Roger Penrose descr"), step{err: model.ErrCut}), byGallery, WrittenByGallery, false, "cut off"},
@@ -130,11 +154,77 @@ func TestModelWrites(t *testing.T) {
 				if !tt.reset {
 					checkHeard(t, h)
 				}
-				if len(m.asked) != 1 {
-					t.Errorf("the model was asked %d times", len(m.asked))
+				n := 0
+				for _, r := range m.asked {
+					if !asksAgain(r) {
+						n++
+					}
+				}
+				if want := tt.asked(); n != want {
+					t.Errorf("the model was asked %d times, want %d", n, want)
 				}
 			})
 		})
+	}
+}
+
+// TestModelWritesAgain has faulty sentences written again, once.
+func TestModelWritesAgain(t *testing.T) {
+	const faulty = "Roger Penrose described it in 1974 [1]. It has 42 tiles [1]."
+	tests := []struct {
+		name, script, again string
+		text, check         string // check: what the trace says of it, "" for nothing
+	}{
+		{"corrected", faulty, "At first it had six tiles [1].", "Roger Penrose described it in 1974 [1]. At first it had six tiles [1].", "rewritten"},
+		{"faulty again", faulty, "It has 43 tiles [1].", "Roger Penrose described it in 1974 [1].", "withheld"},
+		{"without a mark", faulty, "At first it had six tiles.", "Roger Penrose described it in 1974 [1].", "withheld"},
+		{"said before", faulty, "Roger Penrose described it in 1974 [1].", "Roger Penrose described it in 1974 [1].", "withheld"},
+		{"no evidence for it", faulty, "NO_EVIDENCE", "Roger Penrose described it in 1974 [1].", "withheld"},
+		{"nothing", faulty, "", "Roger Penrose described it in 1974 [1].", "withheld"},
+		{"a whole essay", faulty, strings.Repeat("At first it had six tiles [1]. ", 40), "Roger Penrose described it in 1974 [1].", "withheld"},
+		{"the first sentence", "It has 42 tiles [1]. Roger Penrose described it in 1974 [1].", "It had six tiles [1].", "It had six tiles [1]. Roger Penrose described it in 1974 [1].", "rewritten"},
+		{"a source that is not there", "Roger Penrose described it in 1974 [1]. He soon needed two [7].", "He soon needed two [1].", "Roger Penrose described it in 1974 [1]. He soon needed two [1].", "rewritten"},
+		{"a number of another source", "Roger Penrose described it [1]. Someone told of 1974 [2].", "He told of 1974 [1].", "Roger Penrose described it [1]. He told of 1974 [1].", "rewritten"},
+		{"a name that opens the sentence", "Roger Penrose described it in 1974 [1]. Kepler described it too [1].", "Martin Gardner made it known [1].", "Roger Penrose described it in 1974 [1]. Martin Gardner made it known [1].", "rewritten"},
+		{"nothing is faulty", "Roger Penrose described it in 1974 [1]. Nobody described it before [1].", "", "Roger Penrose described it in 1974 [1]. Nobody described it before [1].", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				keep := trace.NewKeep(1)
+				m := &scriptedModel{script: writes(tt.script), again: writes(tt.again)}
+				h := hear(t, New(Options{Model: m, Trace: keep}), testLibrary(t), Turn{Question: whoFound, Language: "en"})
+				checkHeard(t, h)
+				if h.text != tt.text || h.done.WrittenBy != WrittenByModel || slices.Contains(h.types, EventReset) {
+					t.Errorf("by %s (%s), %v: %s", h.done.WrittenBy, h.done.ModelError, h.types, h.text)
+				}
+				again := 0
+				for _, r := range m.asked {
+					if asksAgain(r) {
+						again++
+					}
+				}
+				checks := keep.Turns()[0].Checks
+				if tt.check == "" && (again > 0 || len(checks) > 0) || tt.check != "" && (again != 1 || len(checks) != 1 || checks[0].Result != tt.check) {
+					t.Errorf("asked again %d times, checks %+v", again, checks)
+				}
+			})
+		})
+	}
+}
+
+// TestNothingUncheckedIsSent looks at every event: a number from nowhere is in none, also where it is withdrawn later.
+func TestNothingUncheckedIsSent(t *testing.T) {
+	for _, script := range []string{
+		"It has 42 tiles [1].", "Roger Penrose described it in 1974 [1]. It has 42 tiles [1].", "It has 42 tiles [1]. It has 42 shapes [1]. He used 42 [1].",
+		"Roger Penrose described it in 1974 [1]. It has 42", "42", "In 1974, 42 tiles were used [1]\nHe soon needed two [1]",
+	} {
+		m := &scriptedModel{script: writes(script), again: writes("It has 4242 tiles [1].")}
+		for e := range New(Options{Model: m}).Answer(t.Context(), testLibrary(t), Turn{Question: whoFound, Language: "en"}) {
+			if strings.Contains(e.Text, "42") {
+				t.Errorf("%q: sent %q", script, e.Text)
+			}
+		}
 	}
 }
 

@@ -137,7 +137,6 @@ func (k *Kiosk) run(ctx context.Context, t *turn, emit func(agent.Event) bool) {
 		case agent.EventDone:
 			outcome = k.note(t, text.String(), sources, *e.Done)
 			if e.Done.ModelError != "" {
-				k.log.Warn("the model's answer was not used", "error", e.Done.ModelError)
 				done := *e.Done
 				done.ModelError = "" // not for visitors
 				e.Done = &done

@@ -29,11 +29,17 @@ var DefaultLimits = Limits{Models: 8, Tools: 6, Steps: 25, Same: 2, Failures: 3,
 // VisitLimits are those of a whole visit.
 var VisitLimits = Limits{Models: 40, Tools: 30}
 
-// Back-off between tries.
+// Bounds of the pause between tries.
 const (
-	minBackOff = 200 * time.Millisecond
-	maxBackOff = 1200 * time.Millisecond
+	MinBackOff = 200 * time.Millisecond
+	MaxBackOff = 1200 * time.Millisecond
 )
+
+// BackOff is the pause after so many tries: it doubles, with jitter of up to its own length. random is from 0 to 1.
+func BackOff(tries int, random float64) time.Duration {
+	pause := MinBackOff << min(max(0, tries-1), 8)
+	return min(MaxBackOff, pause+time.Duration(random*float64(pause)))
+}
 
 // Limit says which limit refused something. It is told to a model and noted in the trace; it is no error of a turn.
 type Limit string
@@ -156,10 +162,8 @@ func (c *Caller) try(ctx context.Context, t *entry, args json.RawMessage) (data 
 		if err == nil || !errors.Is(err, ErrTemporary) || tries > c.limits.Retries || ctx.Err() != nil {
 			return data, tries, err
 		}
-		pause := minBackOff << (tries - 1)
-		pause = min(maxBackOff, pause+time.Duration(c.random()*float64(pause)))
 		select {
-		case <-time.After(pause):
+		case <-time.After(BackOff(tries, c.random())):
 		case <-ctx.Done():
 			return Data{}, tries, ctx.Err()
 		}
@@ -180,6 +184,13 @@ func (c *Caller) failed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failures++
+}
+
+// Failing reports whether one failure more ends the calls of the run.
+func (c *Caller) Failing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failures >= c.limits.Failures-1
 }
 
 func (c *Caller) succeeded() {

@@ -136,6 +136,19 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+func TestBackOff(t *testing.T) {
+	for tries := range 20 {
+		for _, random := range []float64{0, 0.25, 0.5, 0.999, 1} {
+			if d := BackOff(tries, random); d < 200*time.Millisecond || d > 1200*time.Millisecond {
+				t.Errorf("after %d tries, %v: %v", tries, random, d)
+			}
+		}
+	}
+	if BackOff(1, 0.1) == BackOff(1, 0.9) || BackOff(2, 0) <= BackOff(1, 0) {
+		t.Error("no jitter, or no growth")
+	}
+}
+
 func TestTimeoutAndCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCaller(registry(t, func(ctx context.Context, _ json.RawMessage) (Data, error) {

@@ -21,6 +21,7 @@ type Turn struct {
 	Plan     json.RawMessage `json:"plan,omitempty"` // plan.ExecutionPlan
 	Stages   []Stage         `json:"stages"`
 	Searches []Search        `json:"searches,omitempty"`
+	Steps    []Step          `json:"steps,omitempty"`
 	Tools    []ToolCall      `json:"tools,omitempty"`
 	Models   []ModelCall     `json:"models,omitempty"`
 	Checks   []Check         `json:"checks,omitempty"`
@@ -49,6 +50,16 @@ type Hit struct {
 	Score   float64 `json:"score"`
 }
 
+// Step is how one step of a task came out.
+type Step struct {
+	ID          int    `json:"id"`
+	Description string `json:"description,omitempty"`
+	Tool        string `json:"tool"`
+	Met         bool   `json:"met"`               // it brought what it was for
+	By          string `json:"by,omitempty"`      // who found the call that brought it, where it was not the plan's: rules, model
+	Refused     bool   `json:"refused,omitempty"` // by a limit
+}
+
 // ToolCall is one call of a tool.
 type ToolCall struct {
 	Tool    string          `json:"tool"`
@@ -61,10 +72,12 @@ type ToolCall struct {
 
 // ModelCall is one text that a model was asked for. Tokens are estimated where the server does not tell them.
 type ModelCall struct {
-	Purpose  string  `json:"purpose"` // write, plan, replan, rewrite
+	Purpose  string  `json:"purpose"` // write, plan, explore, replan, rewrite
+	Tries    int     `json:"tries"`   // requests to the server
 	Millis   float64 `json:"ms"`
 	TokensIn int     `json:"tokens_in"`
 	Tokens   int     `json:"tokens_out"`
+	Counted  bool    `json:"tokens_counted"` // by the server
 	Cost     float64 `json:"cost,omitempty"`
 	Error    string  `json:"error,omitempty"`
 }
@@ -72,7 +85,7 @@ type ModelCall struct {
 // Check is one thing that was held against the evidence and failed.
 type Check struct {
 	What   string `json:"what"`
-	Result string `json:"result"` // withheld, withdrawn
+	Result string `json:"result"` // rewritten, withheld, withdrawn, admitted
 }
 
 // Sink takes the record of each finished turn. Record must return soon.
@@ -117,6 +130,9 @@ func (r *Recorder) Plan(plan any) {
 
 // Search notes a search.
 func (r *Recorder) Search(s Search) { r.note(func(t *Turn) { t.Searches = append(t.Searches, s) }) }
+
+// Step notes how a step came out.
+func (r *Recorder) Step(s Step) { r.note(func(t *Turn) { t.Steps = append(t.Steps, s) }) }
 
 // Tool notes a call of a tool.
 func (r *Recorder) Tool(c ToolCall) { r.note(func(t *Turn) { t.Tools = append(t.Tools, c) }) }
