@@ -30,6 +30,8 @@ type Fetch struct {
 const (
 	FetchNotFound = "not_found" // the hub has no such thing
 	FetchFailed   = "failed"    // the hub could not read it
+	FetchGone     = "forgotten" // the visit was forgotten, as its visitor wished
+	FetchBusy     = "busy"      // asked for too often
 )
 
 // Chunk answers a Fetch. On the wire it is a line of JSON and then the content's bytes.
@@ -112,7 +114,7 @@ func DecodeFetch(b []byte) (Fetch, error) {
 
 // Validate says what is wrong with the request, if anything.
 func (f Fetch) Validate() error {
-	if !ValidObject(f.Name) && !validMetadata(f.Name) {
+	if !validFetch(f.Name) {
 		return fmt.Errorf("fetch name: %w", ErrInvalid)
 	}
 	if f.ID > MaxSeq || f.Offset < 0 || f.Offset > maxSize || f.Length < 1 || f.Length > MaxBlock {
@@ -154,12 +156,12 @@ func DecodeChunk(b []byte) (Chunk, error) {
 
 // Validate says what is wrong with the chunk, if anything.
 func (c Chunk) Validate() error {
-	if !ValidObject(c.Name) && !validMetadata(c.Name) {
+	if !validFetch(c.Name) {
 		return fmt.Errorf("chunk name: %w", ErrInvalid)
 	}
 	switch c.Error {
 	case "":
-	case FetchNotFound, FetchFailed:
+	case FetchNotFound, FetchFailed, FetchGone, FetchBusy:
 		if len(c.Data) > 0 {
 			return fmt.Errorf("chunk with an error and content: %w", ErrInvalid)
 		}
@@ -180,6 +182,15 @@ func (c Chunk) Validate() error {
 
 // ValidObject tells whether a name is the SHA-256 of an object.
 func ValidObject(name string) bool { return validHash(name) }
+
+// validFetch accepts the names of what can be fetched.
+func validFetch(name string) bool {
+	if ValidObject(name) || validMetadata(name) {
+		return true
+	}
+	_, ok := ParseVisitQuery(name)
+	return ok
+}
 
 // validMetadata accepts timestamp.json, and root, snapshot and targets behind a version number.
 func validMetadata(name string) bool {

@@ -28,6 +28,7 @@ const (
 	KindDesired Kind = "desired" // the release to run, retained
 
 	KindEmergency Kind = "emergency" // Emergency, retained
+	KindVisit     Kind = "visit"     // VisitNotice
 )
 
 // direction of each kind: dt (data, up) or cmd (commands, down).
@@ -35,7 +36,7 @@ func (k Kind) direction() string {
 	switch k {
 	case KindEvent, KindStatus, KindDeploy, KindResult, KindFetch:
 		return "dt"
-	case KindAck, KindRequest, KindChunk, KindDesired, KindEmergency:
+	case KindAck, KindRequest, KindChunk, KindDesired, KindEmergency, KindVisit:
 		return "cmd"
 	}
 	return ""
