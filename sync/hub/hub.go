@@ -14,10 +14,12 @@ import (
 	"sync"
 	"time"
 
+	"docent/sync/hub/authority"
 	"docent/sync/hub/content"
 	"docent/sync/hub/ingest"
 	"docent/sync/hub/mochi"
 	"docent/sync/hub/store"
+	"docent/sync/hub/visits"
 	"docent/sync/wire"
 )
 
@@ -28,8 +30,9 @@ type Config struct {
 	HTTPListen string // host:port; port 0 picks one
 	// Site is the one site whose kiosks may connect; empty admits every site.
 	Site string
-	// TLS is for kiosks. Without it only an address of this machine may be listened on.
-	TLS    *tls.Config
+	// Clear is without TLS and certificates, on an address of this machine only: for the demo. Otherwise the hub is a
+	// certificate authority of its own, in the folder "authority", and lets in what that has signed.
+	Clear  bool
 	Logger *slog.Logger     // nil discards
 	Clock  func() time.Time // nil means time.Now
 }
@@ -38,6 +41,8 @@ type Config struct {
 type Broker interface {
 	// Publish sends a message to whoever listens for it. It does not wait for delivery.
 	Publish(topic string, payload []byte, retain bool) error
+	// Recheck ends the connections that are not allowed any more.
+	Recheck()
 	// Addr is where kiosks connect.
 	Addr() net.Addr
 	// Close ends all connections and waits for their goroutines.
@@ -52,13 +57,18 @@ type Hub struct {
 	log   *slog.Logger
 	ready chan struct{}
 
+	guard guard
+
 	// Set before ready is closed, unchanged afterwards.
-	store   *store.Store
-	content *content.Store
-	alarm   *alarm
-	ingest  *ingest.Ingest
-	broker  Broker
-	http    net.Listener
+	store     *store.Store
+	authority *authority.Authority // nil in clear
+	enrolment *enrolment
+	content   *content.Store
+	alarm     *alarm
+	visits    *visits.Visits
+	ingest    *ingest.Ingest
+	broker    Broker
+	http      net.Listener
 }
 
 // New checks the configuration. Run opens everything.
@@ -71,7 +81,7 @@ func New(cfg Config) (*Hub, error) {
 			return nil, fmt.Errorf("hub: site: %w", err)
 		}
 	}
-	if cfg.TLS == nil {
+	if cfg.Clear {
 		if err := loopback(cfg.MQTTListen); err != nil {
 			return nil, fmt.Errorf("hub: listen for kiosks without TLS: %w", err)
 		}
@@ -107,6 +117,14 @@ func (h *Hub) Ready() <-chan struct{} { return h.ready }
 // MQTTAddr is where kiosks connect, "127.0.0.1:1883". It is known when Ready is closed.
 func (h *Hub) MQTTAddr() string { return h.broker.Addr().String() }
 
+// Fingerprint is what kiosks know the hub by, empty for one in clear. It is known when Ready is closed.
+func (h *Hub) Fingerprint() string {
+	if h.authority == nil {
+		return ""
+	}
+	return h.authority.Fingerprint()
+}
+
 // HTTPAddr is where the page is. It is known when Ready is closed.
 func (h *Hub) HTTPAddr() string { return h.http.Addr().String() }
 
@@ -118,9 +136,18 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("hub: %w", err)
 	}
 	defer func() { err = errors.Join(err, h.store.Close()) }()
+	if !h.cfg.Clear {
+		if h.authority, err = authority.Open(filepath.Join(h.cfg.Dir, "authority"), h.cfg.Clock); err != nil {
+			return fmt.Errorf("hub: %w", err)
+		}
+	}
 	if h.content, err = content.Open(filepath.Join(h.cfg.Dir, "content"), h.cfg.Clock, h.log); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
+	if h.visits, err = visits.Open(ctx, visits.Options{Dir: filepath.Join(h.cfg.Dir, "visits"), Notify: h.noticeVisits, Clock: h.cfg.Clock, Logger: h.log}); err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	defer func() { err = errors.Join(err, h.visits.Close()) }()
 	h.alarm = openAlarm(h.cfg.Dir, h.cfg.Clock, h.log)
 	if err := h.store.AllLost(ctx, h.cfg.Clock()); err != nil {
 		return fmt.Errorf("hub: %w", err)
@@ -129,13 +156,21 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	if h.http, err = net.Listen("tcp", h.cfg.HTTPListen); err != nil {
 		return fmt.Errorf("hub: listen for the page: %w", err)
 	}
-	h.ingest = ingest.New(ingest.Options{Store: h.store, Send: h.acknowledge, Clock: h.cfg.Clock, Logger: h.log})
+	h.ingest = ingest.New(ingest.Options{Store: h.visits.Before(h.store), Send: h.acknowledge, Clock: h.cfg.Clock, Logger: h.log})
 	defer h.ingest.Close()
 
 	started := make(chan struct{})
-	h.broker, err = mochi.Start(mochi.Options{
-		Listen: h.cfg.MQTTListen, TLS: h.cfg.TLS, Receiver: receiver{h, started}, Logger: h.log,
-	})
+	options := mochi.Options{Listen: h.cfg.MQTTListen, Receiver: receiver{h, started}, Logger: h.log}
+	h.enrolment = newEnrolment(h)
+	if !h.cfg.Clear {
+		options.TLS = h.tlsConfig()
+		options.Next = map[string]func(*tls.Conn){wire.ProtocolEnrol: h.enrolment.conns.serve}
+	}
+	var own sync.WaitGroup
+	own.Go(h.enrolment.run)
+	defer own.Wait()
+	defer h.enrolment.close()
+	h.broker, err = mochi.Start(options)
 	if err != nil {
 		return errors.Join(fmt.Errorf("hub: %w", err), h.http.Close())
 	}
@@ -144,13 +179,15 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 
 	var renewing sync.WaitGroup
 	renewing.Go(func() { h.content.Run(ctx) })
+	renewing.Go(func() { h.visits.Run(ctx) })
+	renewing.Go(func() { h.recheck(ctx) })
 	defer renewing.Wait()
 
 	web := h.app(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	go func() { served <- web.Listener(h.http) }()
 	close(h.ready)
-	h.log.Info("hub ready", "mqtt", h.MQTTAddr(), "http", h.HTTPAddr())
+	h.log.Info("hub ready", "mqtt", h.MQTTAddr(), "http", h.HTTPAddr(), "fingerprint", h.Fingerprint())
 
 	select {
 	case err := <-served:
@@ -186,12 +223,6 @@ type receiver struct {
 	started <-chan struct{}
 }
 
-// Admit allows kiosks of the hub's site.
-func (r receiver) Admit(kiosk wire.Address) bool {
-	<-r.started
-	return r.h.cfg.Site == "" || kiosk.Site == r.h.cfg.Site
-}
-
 // Events makes a message of events durable.
 func (r receiver) Events(ctx context.Context, from wire.Address, payload []byte) error {
 	return r.h.ingest.Payload(ctx, from, payload)
@@ -224,18 +255,41 @@ func (r receiver) Subscribed(ctx context.Context, kiosk wire.Address) {
 	if d, ok := r.h.content.Desired(); ok {
 		r.h.desire(kiosk, d)
 	}
+	if err := r.h.visits.Welcome(ctx, kiosk); err != nil {
+		r.h.log.Warn("kiosk not told of forgotten visits", "kiosk", kiosk.Kiosk, "err", err)
+	}
 }
 
 // Fetch answers a kiosk's request for content.
-func (r receiver) Fetch(_ context.Context, from wire.Address, req wire.Fetch) {
+func (r receiver) Fetch(ctx context.Context, from wire.Address, req wire.Fetch) {
 	<-r.started
-	b, err := r.h.content.Read(req).Encode()
+	c, ok := r.h.visits.Answer(ctx, from, req)
+	if !ok {
+		c = r.h.content.Read(req)
+	}
+	b, err := c.Encode()
 	if err == nil {
 		err = r.h.broker.Publish(from.Topic(wire.KindChunk), b, false)
 	}
 	if err != nil {
 		r.h.log.Warn("content not sent", "kiosk", from.Kiosk, "err", err)
 	}
+}
+
+// noticeVisits tells a kiosk what has happened to visits elsewhere.
+func (h *Hub) noticeVisits(kiosk wire.Address, n wire.VisitNotice) {
+	b, err := n.Encode()
+	if err == nil {
+		err = h.broker.Publish(kiosk.Topic(wire.KindVisit), b, false)
+	}
+	if err != nil {
+		h.log.Warn("kiosk not told of a visit", "kiosk", kiosk.Kiosk, "err", err)
+	}
+}
+
+// Result stores the answer to a command.
+func (r receiver) Result(ctx context.Context, from wire.Address, res wire.Result) error {
+	return r.h.store.SetResult(ctx, from, res, r.h.cfg.Clock())
 }
 
 // Deploy stores what a kiosk says about its content.

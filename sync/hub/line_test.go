@@ -306,7 +306,7 @@ func strays() (out []string) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := Config{Dir: t.TempDir(), MQTTListen: "127.0.0.1:0", HTTPListen: "localhost:0", Site: site}
+	good := Config{Clear: true, Dir: t.TempDir(), MQTTListen: "127.0.0.1:0", HTTPListen: "localhost:0", Site: site}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func runChildHub(spec string) error {
 	if err := json.Unmarshal([]byte(spec), &c); err != nil {
 		return err
 	}
-	h, err := New(Config{Dir: c.Dir, MQTTListen: c.MQTTListen, HTTPListen: c.HTTPListen, Site: c.Site})
+	h, err := New(Config{Dir: c.Dir, MQTTListen: c.MQTTListen, HTTPListen: c.HTTPListen, Site: c.Site, Clear: true})
 	if err != nil {
 		return err
 	}
@@ -136,6 +136,13 @@ type running struct {
 
 // startHub runs a hub until it is stopped or the test ends.
 func startHub(t testing.TB, cfg Config) running {
+	t.Helper()
+	cfg.Clear = true
+	return runHub(t, cfg)
+}
+
+// runHub is startHub for a hub with certificates too.
+func runHub(t testing.TB, cfg Config) running {
 	t.Helper()
 	if cfg.MQTTListen == "" {
 		cfg.MQTTListen = "127.0.0.1:0"

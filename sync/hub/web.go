@@ -81,6 +81,10 @@ func (h *Hub) app(ctx context.Context) *fiber.App {
 	app.Put("/api/v1/emergency", fromProgram, h.putEmergency)
 	app.Delete("/api/v1/emergency", fromProgram, h.deleteEmergency)
 	app.Get("/api/v1/content/key", h.contentKey)
+	app.Use(ofThisMachine)
+	app.Get("/api/v1/enrolments", h.enrolments)
+	app.Post("/api/v1/enrolments/authorise", fromProgram, h.authorise)
+	app.Post("/api/v1/enrolments/revoke", fromProgram, h.revoke)
 	app.Post("/api/v1/content/missing", fromProgram, h.missingObjects)
 	app.Put("/api/v1/content/objects/:sum", fromProgram, h.putObject)
 	app.Post("/api/v1/content/release", fromProgram, h.publish)
@@ -224,7 +228,10 @@ func (h *Hub) problem(c *fiber.Ctx, err error) error {
 	}
 	switch {
 	case status == fiber.StatusNotFound:
-		code, detail = "not_found", "There is nothing at this address."
+		code = "not_found"
+		if detail == "Cannot "+c.Method()+" "+c.Path() { // the router's own words
+			detail = "There is nothing at this address."
+		}
 	case status == fiber.StatusMethodNotAllowed:
 		code = "method_not_allowed"
 	case status < fiber.StatusInternalServerError:

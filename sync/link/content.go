@@ -127,6 +127,18 @@ func (l *Link) emergency(payload []byte) {
 	}
 }
 
+// visits passes on what has happened to visits at other kiosks.
+func (l *Link) visits(payload []byte) {
+	n, err := wire.DecodeVisitNotice(payload)
+	if err != nil {
+		l.log.Warn("hub sent a notice about visits that cannot be read", "err", err)
+		return
+	}
+	if l.opt.Visits != nil {
+		l.opt.Visits(n)
+	}
+}
+
 // Report tells the hub how far the kiosk is with a release: now, and again at each connection. The newest report
 // replaces those before. It does not block.
 func (l *Link) Report(d wire.Deploy) {

@@ -48,13 +48,27 @@ type Outbox interface {
 
 var _ Outbox = (*outbox.Outbox)(nil)
 
+// Credentials are what the kiosk shows the hub, and what it knows the hub by.
+type Credentials interface {
+	// TLS is for the next connection, or the error says why there can be none yet.
+	TLS() (*tls.Config, error)
+	// Changed receives a value when what TLS returns is another.
+	Changed() <-chan struct{}
+	// Explain finds out why a connection failed and returns the better error.
+	Explain(ctx context.Context, err error) error
+	// Accepted is told that the hub has let the kiosk in.
+	Accepted()
+}
+
 // Options say where the hub is and who this kiosk is. Broker, Site, Kiosk and Outbox are required.
 type Options struct {
 	Broker string      // "tcp://127.0.0.1:1883" (this machine only) or "tls://hub.example:8883"
-	TLS    *tls.Config // for tls://; nil means the system's roots and no certificate of ours
-	Site   string
-	Kiosk  string
-	Outbox Outbox
+	TLS    *tls.Config // for tls:// without Credentials; nil means the system's roots and no certificate of ours
+	// Credentials are the kiosk's certificate and what it knows its hub by.
+	Credentials Credentials
+	Site        string
+	Kiosk       string
+	Outbox      Outbox
 	// Version of the software, for the status message.
 	Version string
 	Logger  *slog.Logger // nil discards
@@ -68,7 +82,9 @@ type Options struct {
 	// Emergency is told what the hub wants shown over everything, after each connection and whenever it changes; the same
 	// more than once, and not always in order. It must not block.
 	Emergency func(wire.Emergency)
-	Random    func() float64 // in [0,1), for the jitter; nil means math/rand/v2
+	// Visits is told what has happened to visits at other kiosks; the same more than once. It must not block.
+	Visits func(wire.VisitNotice)
+	Random func() float64 // in [0,1), for the jitter; nil means math/rand/v2
 }
 
 // Link keeps one connection to the hub, opened again whenever it is lost.
@@ -147,7 +163,11 @@ func (l *Link) Run(ctx context.Context) error {
 		if errors.Is(err, outbox.ErrClosed) {
 			return fmt.Errorf("link: %w", err)
 		}
-		l.lost(err)
+		if errors.Is(err, errCredentials) { // at once, with the new ones
+			attempt = 0
+			continue
+		}
+		l.lost(l.explain(ctx, err))
 		if lasted > stable {
 			attempt = 0
 		}
@@ -156,9 +176,29 @@ func (l *Link) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-l.credentials():
+			attempt = 0
 		case <-time.After(wait):
 		}
 	}
+}
+
+// errCredentials ends a connection whose certificate has been renewed.
+var errCredentials = errors.New("the certificate is another")
+
+// credentials receives a value when they have changed.
+func (l *Link) credentials() <-chan struct{} {
+	if l.opt.Credentials == nil {
+		return nil
+	}
+	return l.opt.Credentials.Changed()
+}
+
+func (l *Link) explain(ctx context.Context, err error) error {
+	if l.opt.Credentials == nil {
+		return err
+	}
+	return l.opt.Credentials.Explain(ctx, err)
 }
 
 // State describes the link now.

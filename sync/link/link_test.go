@@ -29,6 +29,7 @@ type hub struct {
 	got      []wire.Event
 	statuses []wire.Status
 	deploys  []wire.Deploy
+	results  []wire.Result
 	fetched  func(wire.Fetch) (wire.Chunk, bool)
 	changed  chan struct{} // capacity 1
 }
@@ -52,10 +53,23 @@ func startHub(t testing.TB) *hub {
 	return h
 }
 
-func (h *hub) Admit(wire.Address) bool {
+func (h *hub) Admit(mochi.Connection) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return !h.refuse
+	if h.refuse {
+		return errors.New("refused by the test")
+	}
+	return nil
+}
+
+func (h *hub) Allowed(mochi.Connection) error { return nil }
+
+func (h *hub) Result(_ context.Context, _ wire.Address, r wire.Result) error {
+	h.mu.Lock()
+	h.results = append(h.results, r)
+	h.mu.Unlock()
+	h.tell()
+	return nil
 }
 
 func (h *hub) Events(_ context.Context, from wire.Address, payload []byte) error {

@@ -57,6 +57,8 @@ func (s *session) send(ctx context.Context) error {
 			return ctx.Err()
 		case err := <-s.lost:
 			return err
+		case <-s.l.credentials():
+			return errCredentials
 		case <-d.answered():
 			if err := d.reap(); err != nil {
 				return err

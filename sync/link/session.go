@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"time"
@@ -36,6 +37,12 @@ const ackQueue = 64
 
 // session opens a connection, sends until it is lost or ctx ends, and waits until it is gone.
 func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
+	config := l.opt.TLS
+	if l.opt.Credentials != nil {
+		if config, err = l.opt.Credentials.TLS(); err != nil {
+			return 0, err
+		}
+	}
 	number, err := l.opt.Outbox.NextSession()
 	if err != nil {
 		return 0, err
@@ -46,7 +53,7 @@ func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
 	}
 	conns := newConns(context.WithoutCancel(ctx))
 	defer conns.close()
-	opts, err := s.options(conns)
+	opts, err := s.options(conns, config)
 	if err != nil {
 		return 0, err
 	}
@@ -74,6 +81,9 @@ func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
 		st.Connects++
 	})
 	l.log.Info("hub connected", "session", number)
+	if l.opt.Credentials != nil {
+		l.opt.Credentials.Accepted()
+	}
 	l.attach(s)
 	err = s.send(ctx)
 	l.attach(nil)
@@ -83,7 +93,7 @@ func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
 	return time.Since(start), err
 }
 
-func (s *session) options(conns *conns) (*mqtt.ClientOptions, error) {
+func (s *session) options(conns *conns, config *tls.Config) (*mqtt.ClientOptions, error) {
 	addr := s.l.addr
 	will, err := wire.Status{State: wire.PresenceLost, SessionSeq: s.number, BootID: s.l.opt.Outbox.BootID()}.Encode()
 	if err != nil {
@@ -101,7 +111,7 @@ func (s *session) options(conns *conns) (*mqtt.ClientOptions, error) {
 		SetConnectTimeout(connectTimeout).
 		SetWriteTimeout(writeTimeout).
 		SetBinaryWill(addr.Topic(wire.KindStatus), will, 1, true).
-		SetCustomOpenConnectionFn(conns.open(s.l.opt.TLS)).
+		SetCustomOpenConnectionFn(conns.open(config)).
 		SetDefaultPublishHandler(s.receive).
 		SetOnConnectHandler(s.subscribe).
 		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.end(err) }), nil
@@ -149,6 +159,9 @@ func (s *session) receive(_ mqtt.Client, m mqtt.Message) {
 		return
 	case wire.KindEmergency:
 		s.l.emergency(m.Payload())
+		return
+	case wire.KindVisit:
+		s.l.visits(m.Payload())
 		return
 	case wire.KindAck:
 	default:

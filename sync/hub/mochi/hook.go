@@ -16,9 +16,10 @@ import (
 // hook is where the broker asks and tells the hub. Its methods run in the connections' goroutines.
 type hook struct {
 	mqtt.HookBase
-	ctx context.Context
-	to  Receiver
-	log *slog.Logger
+	ctx    context.Context
+	to     Receiver
+	log    *slog.Logger
+	server *mqtt.Server
 }
 
 // ID names the hook.
@@ -27,7 +28,7 @@ func (h *hook) ID() string { return "hub" }
 // Provides lists the methods below.
 func (h *hook) Provides(b byte) bool {
 	return bytes.IndexByte([]byte{
-		mqtt.OnConnectAuthenticate, mqtt.OnACLCheck, mqtt.OnPublish, mqtt.OnSubscribed, mqtt.OnWill,
+		mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnACLCheck, mqtt.OnPublish, mqtt.OnSubscribed, mqtt.OnWill,
 	}, b) >= 0
 }
 
@@ -43,28 +44,55 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	if err != nil {
 		return refuse("client id is not of the form SITE_KIOSK")
 	}
-	if !h.to.Admit(addr) {
-		return refuse("not a kiosk of this hub")
-	}
 	if cl.Properties.ProtocolVersion != 4 || !cl.Properties.Clean {
 		return refuse("not MQTT 3.1.1 with a clean session")
 	}
 	if k := pk.Connect.Keepalive; k == 0 || k > maxKeepAlive {
 		return refuse("keep-alive not in 1…600 s")
 	}
-	if conn, ok := cl.Net.Conn.(*tls.Conn); ok {
-		certs := conn.ConnectionState().PeerCertificates
-		if len(certs) > 0 && certs[0].Subject.CommonName != cl.ID {
-			return refuse("client id is not the certificate's name")
-		}
+	c := connection(cl, addr)
+	if c.Certificate != nil && c.Certificate.Subject.CommonName != cl.ID {
+		return refuse("client id is not the certificate's name")
 	}
 	if pk.Connect.WillFlag {
 		st, err := wire.DecodeStatus(pk.Connect.WillPayload)
 		if err != nil || st.State != wire.PresenceLost || pk.Connect.WillTopic != addr.Topic(wire.KindStatus) {
 			return refuse("will is not the kiosk's own")
 		}
+		c.BootID, c.Session = st.BootID, st.SessionSeq
+	}
+	if before, ok := h.server.Clients.Get(cl.ID); ok && !before.Closed() {
+		c.Taken = true
+	}
+	if err := h.to.Admit(c); err != nil {
+		return refuse(err.Error())
 	}
 	return true
+}
+
+// connection describes a client that has shown its name.
+func connection(cl *mqtt.Client, addr wire.Address) Connection {
+	c := Connection{Kiosk: addr, Remote: cl.Net.Remote}
+	if conn, ok := cl.Net.Conn.(*tls.Conn); ok {
+		if certs := conn.ConnectionState().PeerCertificates; len(certs) > 0 {
+			c.Certificate = certs[0]
+		}
+	}
+	return c
+}
+
+// OnSessionEstablished asks again: what was revoked while the kiosk came in was not in the list of connections yet.
+func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) { h.recheck(cl) }
+
+func (h *hook) recheck(cl *mqtt.Client) {
+	addr, err := wire.ParseClientID(cl.ID)
+	if err == nil {
+		err = h.to.Allowed(connection(cl, addr))
+	}
+	if err != nil {
+		h.log.Warn("connection ended", "remote", cl.Net.Remote, "client", cl.ID, "reason", err)
+		cl.Stop(err)
+	}
 }
 
 // OnACLCheck allows a kiosk to publish on its own upward topics and to subscribe to its one filter of commands, and
@@ -117,6 +145,14 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 			return pk, h.reject(cl, err)
 		}
 		h.to.Fetch(h.ctx, from, req)
+	case wire.KindResult:
+		res, err := wire.DecodeResult(pk.Payload)
+		if err != nil {
+			return pk, h.reject(cl, err)
+		}
+		if err := h.to.Result(h.ctx, from, res); err != nil {
+			return pk, h.reject(cl, err)
+		}
 	case wire.KindDeploy:
 		d, err := wire.DecodeDeploy(pk.Payload)
 		if err != nil {

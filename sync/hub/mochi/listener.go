@@ -16,6 +16,8 @@ type listener struct {
 	address   string
 	tls       *tls.Config
 	handshake time.Duration
+	next      map[string]func(*tls.Conn) // by protocol
+	log       *slog.Logger
 	l         net.Listener
 
 	mu      sync.Mutex
@@ -24,8 +26,8 @@ type listener struct {
 	wg      sync.WaitGroup
 }
 
-func newListener(address string, config *tls.Config, handshake time.Duration) *listener {
-	return &listener{address: address, tls: config, handshake: handshake, conns: map[net.Conn]struct{}{}}
+func newListener(address string, config *tls.Config, handshake time.Duration, next map[string]func(*tls.Conn), log *slog.Logger) *listener {
+	return &listener{address: address, tls: config, handshake: handshake, next: next, log: log, conns: map[net.Conn]struct{}{}}
 }
 
 func (l *listener) ID() string       { return "mqtt" }
@@ -62,7 +64,17 @@ func (l *listener) Serve(establish listeners.EstablishFn) {
 		go func() {
 			defer l.remove(conn)
 			conn.SetDeadline(time.Now().Add(l.handshake)) // the library sets its own after CONNECT
-			_ = establish(l.ID(), conn)                   // why a connection ended is the hook's to say
+			if c, ok := conn.(*tls.Conn); ok {
+				if err := c.Handshake(); err != nil {
+					l.log.Warn("connection refused", "remote", conn.RemoteAddr().String(), "reason", err)
+					return
+				}
+				if serve := l.next[c.ConnectionState().NegotiatedProtocol]; serve != nil {
+					serve(c)
+					return
+				}
+			}
+			_ = establish(l.ID(), conn) // why a connection ended is the hook's to say
 		}()
 	}
 }

@@ -5,6 +5,7 @@ package mochi
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,8 +30,22 @@ type Receiver interface {
 	Deploy(ctx context.Context, from wire.Address, d wire.Deploy) error
 	// Subscribed is called when a kiosk has begun to listen for commands.
 	Subscribed(ctx context.Context, kiosk wire.Address)
-	// Admit tells whether a kiosk may connect.
-	Admit(kiosk wire.Address) bool
+	// Admit says why a kiosk may not connect, nil when it may.
+	Admit(c Connection) error
+	// Allowed says why a connection that was admitted may not go on, nil when it may.
+	Allowed(c Connection) error
+	// Result takes the answer to a command.
+	Result(ctx context.Context, from wire.Address, res wire.Result) error
+}
+
+// Connection is what is known of a kiosk that connects.
+type Connection struct {
+	Kiosk       wire.Address
+	Certificate *x509.Certificate // nil in clear
+	Remote      string            // address and port
+	BootID      string            // of its will; empty without one
+	Session     uint64            // of its will
+	Taken       bool              // a connection of that name is open
 }
 
 // Limits of the broker.
@@ -46,8 +61,10 @@ const (
 
 // Options of a Broker. Listen and Receiver are required.
 type Options struct {
-	Listen   string      // host:port; port 0 picks one
-	TLS      *tls.Config // nil: in clear. With ClientAuth set, a client id must be the certificate's common name.
+	Listen string      // host:port; port 0 picks one
+	TLS    *tls.Config // nil: in clear. With ClientAuth set, a client id must be the certificate's common name.
+	// Next takes over connections of other protocols (ALPN) and returns when they have ended.
+	Next     map[string]func(*tls.Conn)
 	Receiver Receiver
 	// Handshake is how long a connection may take until it has introduced itself; 0 means 10 seconds.
 	Handshake time.Duration
@@ -58,6 +75,7 @@ type Options struct {
 type Broker struct {
 	server   *mqtt.Server
 	listener *listener
+	hook     *hook
 	cancel   context.CancelFunc
 	once     sync.Once
 }
@@ -89,11 +107,12 @@ func Start(opt Options) (*Broker, error) {
 		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
-	if err := server.AddHook(&hook{ctx: ctx, to: opt.Receiver, log: opt.Logger}, nil); err != nil {
+	h := &hook{ctx: ctx, to: opt.Receiver, log: opt.Logger, server: server}
+	if err := server.AddHook(h, nil); err != nil {
 		cancel()
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	l := newListener(opt.Listen, opt.TLS, opt.Handshake)
+	l := newListener(opt.Listen, opt.TLS, opt.Handshake, opt.Next, opt.Logger)
 	if err := server.AddListener(l); err != nil {
 		cancel()
 		return nil, fmt.Errorf("start broker: %w", err)
@@ -102,7 +121,7 @@ func Start(opt Options) (*Broker, error) {
 		cancel()
 		return nil, errors.Join(fmt.Errorf("start broker: %w", err), server.Close())
 	}
-	return &Broker{server: server, listener: l, cancel: cancel}, nil
+	return &Broker{server: server, listener: l, hook: h, cancel: cancel}, nil
 }
 
 // Addr is the address the broker listens on.
@@ -114,6 +133,26 @@ func (b *Broker) Publish(topic string, payload []byte, retain bool) error {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil
+}
+
+// Recheck asks the receiver about each open connection again and ends those that are not allowed any more.
+func (b *Broker) Recheck() {
+	for _, cl := range b.server.Clients.GetAll() {
+		if !cl.Net.Inline && !cl.Closed() {
+			b.hook.recheck(cl)
+		}
+	}
+}
+
+// Connected tells how many kiosks are connected.
+func (b *Broker) Connected() int {
+	n := 0
+	for _, cl := range b.server.Clients.GetAll() {
+		if !cl.Net.Inline && !cl.Closed() {
+			n++
+		}
+	}
+	return n
 }
 
 // Close ends all connections and waits for their goroutines. Further calls do nothing.

@@ -38,10 +38,28 @@ type receiver struct {
 	events     []string
 	statuses   []wire.Status
 	subscribed []wire.Address
+	results    []string
+	banned     wire.Address
 	fail       error
 }
 
-func (r *receiver) Admit(a wire.Address) bool { return a.Site == "museum" }
+func (r *receiver) Admit(c Connection) error { return r.Allowed(c) }
+
+func (r *receiver) Allowed(c Connection) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.Kiosk.Site != "museum" || r.banned == c.Kiosk {
+		return errors.New("not of this museum")
+	}
+	return nil
+}
+
+func (r *receiver) Result(_ context.Context, from wire.Address, res wire.Result) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.results = append(r.results, from.Kiosk+" "+string(res.Status))
+	return nil
+}
 
 func (r *receiver) Events(_ context.Context, from wire.Address, payload []byte) error {
 	r.mu.Lock()

@@ -1,0 +1,213 @@
+package hub
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"docent/sync/hub/authority"
+	"docent/sync/hub/mochi"
+	"docent/sync/hub/store"
+	"docent/sync/wire"
+)
+
+// tlsConfig is for the one port of kiosks. What a kiosk speaks (ALPN) decides: MQTT needs a certificate that holds,
+// enrolment takes any or none and says what is wrong with it.
+func (h *Hub) tlsConfig() *tls.Config {
+	server := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return h.authority.Server() }
+	line := &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{wire.ProtocolMQTT}, GetCertificate: server,
+		ClientAuth: tls.RequestClientCert, SessionTicketsDisabled: true,
+		VerifyConnection: func(s tls.ConnectionState) error {
+			_, err := h.identify(context.Background(), s.PeerCertificates)
+			return err
+		},
+	}
+	enrol := &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{wire.ProtocolEnrol}, GetCertificate: server,
+		ClientAuth: tls.RequestClientCert, SessionTicketsDisabled: true,
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, GetCertificate: server,
+		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			if slices.Contains(hello.SupportedProtos, wire.ProtocolEnrol) && !slices.Contains(hello.SupportedProtos, wire.ProtocolMQTT) {
+				return enrol, nil
+			}
+			return line, nil
+		},
+	}
+}
+
+// identify says whose certificate a kiosk shows, or why it does not do, as an [*authority.RefusedError].
+func (h *Hub) identify(ctx context.Context, shown []*x509.Certificate) (wire.Address, error) {
+	kiosk, cert, err := h.authority.Check(shown)
+	if err != nil {
+		return wire.Address{}, err
+	}
+	if h.cfg.Site != "" && kiosk.Site != h.cfg.Site {
+		return kiosk, &authority.RefusedError{Refusal: wire.RefusedSite}
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	refusal, err := h.store.Holds(ctx, store.Describe(kiosk, cert))
+	if err != nil {
+		return kiosk, err
+	}
+	if refusal != "" {
+		return kiosk, &authority.RefusedError{Refusal: refusal}
+	}
+	return kiosk, nil
+}
+
+// refusalOf is the word for why a kiosk is refused; empty for an error that is the hub's own.
+func refusalOf(err error) wire.Refusal {
+	var refused *authority.RefusedError
+	if errors.As(err, &refused) {
+		return refused.Refusal
+	}
+	return ""
+}
+
+// Admit allows kiosks of the hub's site that show a certificate that holds, unless two machines use it.
+func (r receiver) Admit(c mochi.Connection) error {
+	<-r.started
+	if err := r.Allowed(c); err != nil {
+		return err
+	}
+	if !r.h.guard.admit(c, r.h.cfg.Clock()) {
+		return &authority.RefusedError{Refusal: wire.RefusedTwo}
+	}
+	return nil
+}
+
+// Allowed says why a connection may not go on: its certificate has run out or was revoked.
+func (r receiver) Allowed(c mochi.Connection) error {
+	<-r.started
+	if r.h.cfg.Clear {
+		if r.h.cfg.Site != "" && c.Kiosk.Site != r.h.cfg.Site {
+			return &authority.RefusedError{Refusal: wire.RefusedSite}
+		}
+		return nil
+	}
+	if c.Certificate == nil {
+		return &authority.RefusedError{Refusal: wire.RefusedNoCertificate}
+	}
+	kiosk, err := r.h.identify(context.Background(), []*x509.Certificate{c.Certificate})
+	if err == nil && kiosk != c.Kiosk {
+		err = &authority.RefusedError{Refusal: wire.RefusedName}
+	}
+	return err
+}
+
+// Limits of the guard.
+const (
+	guardBoots     = 8           // boot ids remembered of a kiosk
+	guardTakeovers = 3           // connections in a minute that replace an open one
+	guardWindow    = time.Minute // of these
+	guardAlert     = time.Hour   // how long a conflict is told after it was last seen
+	maxGuarded     = 20_000      // kiosks
+)
+
+// guard finds two machines that use one identity, such as from a copied memory card: without it they would take the
+// connection from each other for ever.
+type guard struct {
+	mu     sync.Mutex
+	kiosks map[wire.Address]*guarded
+}
+
+type guarded struct {
+	boots     []string // of the machine, the newest last
+	takeovers []time.Time
+	conflict  time.Time // last seen
+}
+
+// admit tells whether a connection may replace the open one of its name, if there is one. A machine that starts anew
+// has a boot id that was never seen; one that comes back with an id from before another's is a second machine. Where
+// two programs of one machine quarrel, the count of takeovers ends it.
+func (g *guard) admit(c mochi.Connection, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.kiosks == nil || len(g.kiosks) >= maxGuarded {
+		g.kiosks = map[wire.Address]*guarded{}
+	}
+	k := g.kiosks[c.Kiosk]
+	if k == nil {
+		k = &guarded{}
+		g.kiosks[c.Kiosk] = k
+	}
+	i := slices.Index(k.boots, c.BootID)
+	second := c.BootID != "" && i >= 0 && i < len(k.boots)-1
+	if c.Taken {
+		k.takeovers = append(slices.DeleteFunc(k.takeovers, func(t time.Time) bool { return now.Sub(t) > guardWindow }), now)
+		if len(k.takeovers) > guardTakeovers {
+			k.takeovers = k.takeovers[:guardTakeovers]
+			second = true
+		}
+	}
+	if second {
+		k.conflict = now
+		if c.Taken {
+			return false
+		}
+	}
+	if c.BootID != "" {
+		if i >= 0 {
+			k.boots = slices.Delete(k.boots, i, i+1)
+		}
+		k.boots = append(k.boots, c.BootID)
+		if len(k.boots) > guardBoots {
+			k.boots = k.boots[1:]
+		}
+	}
+	return true
+}
+
+// conflict tells whether two machines were seen under a name lately.
+func (g *guard) conflict(kiosk wire.Address, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k := g.kiosks[kiosk]
+	return k != nil && !k.conflict.IsZero() && now.Sub(k.conflict) < guardAlert
+}
+
+// forget begins anew for a kiosk, when it was given a new certificate.
+func (g *guard) forget(kiosk wire.Address) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.kiosks, kiosk)
+}
+
+// Revoke ends the certificates of a kiosk, and its connection. ErrNotFound says that it has none.
+func (h *Hub) Revoke(ctx context.Context, kiosk wire.Address) error {
+	n, err := h.store.Revoke(ctx, kiosk, h.cfg.Clock(), wire.RefusedRevoked)
+	if err != nil {
+		return err
+	}
+	h.broker.Recheck()
+	if n == 0 {
+		return fmt.Errorf("revoke certificates of %s: %w", kiosk.ClientID(), store.ErrNotFound)
+	}
+	h.log.Info("kiosk revoked", "site", kiosk.Site, "kiosk", kiosk.Kiosk)
+	return nil
+}
+
+// recheckEvery is how soon a connection ends whose certificate has run out meanwhile.
+const recheckEvery = time.Minute
+
+func (h *Hub) recheck(ctx context.Context) {
+	tick := time.NewTicker(recheckEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			h.broker.Recheck()
+		}
+	}
+}
