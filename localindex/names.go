@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"docent/internal/han"
 	"docent/localindex/gallery"
-	"docent/localindex/internal/han"
 )
 
 // names knows what the exhibits are called: titles in every language, label and accession numbers.

@@ -225,17 +225,17 @@ func blockUnits(b document.Block, i int, afterItem bool) []unit {
 	if b.Kind == document.ListItem && afterItem {
 		before = "\n"
 	}
-	texts := []string{b.Text}
+	lines := []document.Line{{Text: b.Text, Page: b.Page}}
 	if b.Kind == document.Table {
-		texts = b.Lines()
+		lines = b.Lines()
 	}
 	var units []unit
-	for _, t := range texts {
-		if t = strings.TrimSpace(t); t != "" {
+	for _, line := range lines {
+		if t := strings.TrimSpace(line.Text); t != "" {
 			if b.Kind == document.ListItem {
 				t = strings.Repeat("  ", min(max(b.Level, 1), 7)-1) + t
 			}
-			units = append(units, unit{text: t, before: before, kind: b.Kind, page: b.Page, block: i})
+			units = append(units, unit{text: t, before: before, kind: b.Kind, page: line.Page, block: i})
 			before = "\n"
 		}
 	}

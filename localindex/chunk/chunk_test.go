@@ -288,6 +288,41 @@ func TestRecommend(t *testing.T) {
 	}
 }
 
+// TestPagesOfRows: a list over many pages is one table, and each of its rows is cited with its page.
+func TestPagesOfRows(t *testing.T) {
+	rows := [][]string{{"Number", "Object"}}
+	pages := []int{1}
+	for i := range 60 {
+		rows = append(rows, []string{fmt.Sprintf("TB-%d", i), "a bell of bronze with its clapper, found in the river"})
+		pages = append(pages, 1+i/20)
+	}
+	table := document.NewTable(rows, true, 1)
+	table.RowPages = pages
+	p, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Chunk(t.Context(), document.Document{Title: "Bells", Pages: 3, Blocks: []document.Block{table}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.Sections {
+		for _, passage := range s.Passages {
+			var first, last int
+			if _, err := fmt.Sscanf(passage.Text, "Number: TB-%d", &first); err != nil {
+				t.Fatal(passage.Text)
+			}
+			at := strings.LastIndex(passage.Text, "TB-")
+			if _, err := fmt.Sscanf(passage.Text[at:], "TB-%d", &last); err != nil {
+				t.Fatal(passage.Text)
+			}
+			if passage.Page != 1+first/20 || passage.LastPage != 1+last/20 {
+				t.Errorf("bells %d to %d are on pages %d to %d", first, last, passage.Page, passage.LastPage)
+			}
+		}
+	}
+}
+
 func FuzzChunk(f *testing.F) {
 	for _, s := range []string{"", "a", "# h\n\ntext", strings.Repeat("长句子，", 500), "e\u0301", "a. B. c. D.", "：\n\n：\n\n", "x\n\n\n\ny\n"} {
 		f.Add(s, uint8(3))

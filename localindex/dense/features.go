@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"docent/localindex/internal/han"
+	"docent/internal/han"
 )
 
 // How much a feature counts beside a whole word. Parts of words bring together what no stemmer does (crystal,

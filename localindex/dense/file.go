@@ -10,6 +10,8 @@ import (
 	"math"
 	"os"
 	"slices"
+
+	"docent/internal/durable"
 )
 
 // The file, all numbers little-endian:
@@ -93,15 +95,10 @@ func checksum(data []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// WriteFile writes a model to a new file and brings it to the disk.
+// WriteFile writes a model to a file that appears whole or not at all.
 func (m *Model) WriteFile(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
+	if err := durable.WriteFile(path, m.Encode(), 0o644); err != nil {
 		return fmt.Errorf("write vector model: %w", err)
-	}
-	_, err = f.Write(m.Encode())
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write vector model %s: %w", path, err)
 	}
 	return nil
 }

@@ -74,6 +74,8 @@ type Block struct {
 	Page int    `json:"page,omitempty"` // 1-based, where the block begins; 0 where the format has none
 	// Rows are the cells of a table, every row as long as the longest.
 	Rows [][]string `json:"rows,omitempty"`
+	// RowPages are the pages of the rows where a table goes over several, else nil.
+	RowPages []int `json:"row_pages,omitempty"`
 	// Header tells that the first row of a table holds the headings of its columns.
 	Header bool `json:"header,omitempty"`
 }
@@ -98,19 +100,37 @@ func NewTable(rows [][]string, header bool, page int) Block {
 	}
 	header = header && len(kept) > 0
 	b := Block{Kind: Table, Page: page, Rows: kept, Header: header}
-	b.Text = strings.Join(b.Lines(), "\n")
+	var text []string
+	for _, line := range b.Lines() {
+		text = append(text, line.Text)
+	}
+	b.Text = strings.Join(text, "\n")
 	return b
 }
 
-// Lines are the rows of a table as read one by one.
-func (b Block) Lines() []string {
-	rows := b.Rows
-	var head []string
-	if b.Header && len(rows) > 1 {
-		head, rows = rows[0], rows[1:]
+// Line is a row of a table as it is read.
+type Line struct {
+	Text string
+	Page int // 1-based; 0 where the format has none
+}
+
+// RowPage is the page of a row of a table.
+func (b Block) RowPage(row int) int {
+	if row < len(b.RowPages) {
+		return b.RowPages[row]
 	}
-	var lines []string
-	for _, row := range rows {
+	return b.Page
+}
+
+// Lines are the rows of a table as read one by one.
+func (b Block) Lines() []Line {
+	first := 0
+	var head []string
+	if b.Header && len(b.Rows) > 1 {
+		head, first = b.Rows[0], 1
+	}
+	var lines []Line
+	for n, row := range b.Rows[first:] {
 		var parts []string
 		for i, cell := range row {
 			cell = strings.ReplaceAll(cell, "\n", " ")
@@ -123,7 +143,7 @@ func (b Block) Lines() []string {
 			}
 		}
 		if len(parts) > 0 {
-			lines = append(lines, strings.Join(parts, "; "))
+			lines = append(lines, Line{strings.Join(parts, "; "), b.RowPage(first + n)})
 		}
 	}
 	return lines

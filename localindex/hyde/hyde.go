@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"docent/internal/han"
 	"docent/localindex/internal/breaker"
 )
 
@@ -147,6 +148,7 @@ func Exact(question string) bool {
 	if strings.ContainsFunc(question, unicode.IsDigit) {
 		return true
 	}
+	question = han.Simplify(question)
 	for _, w := range exactChinese {
 		if strings.Contains(question, w) {
 			return true

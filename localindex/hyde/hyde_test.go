@@ -33,6 +33,8 @@ func TestWrite(t *testing.T) {
 		{"为什么这件瓷器的颜色会这么蓝而不是绿色或者红色的的呢", "long enough"},
 		{"why is the glaze of this vase so blue", "long enough"},
 		{"几点关门", "exact"},
+		{"幾點關門", "exact"},
+		{"門票免費嗎", "exact"},
 		{"门票多少钱", "exact"},
 		{"谁画的", "exact"},
 		{"what about 205", "exact"},

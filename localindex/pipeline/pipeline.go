@@ -16,12 +16,13 @@ import (
 	"strings"
 	"time"
 
+	"docent/internal/durable"
 	"docent/localindex/chunk"
 	"docent/localindex/document"
 )
 
 // version is of how documents are read and divided; another one does everything again.
-const version = 2
+const version = 3
 
 // maxTries is how often a document is read from which a program or a server beside us did not give all it might, as
 // character recognition that took too long: it may give more another time, but not for ever.
@@ -293,7 +294,7 @@ func (p *Pipeline) keep(key string, out Output) error {
 	if err != nil {
 		return fmt.Errorf("keep sections: %w", err)
 	}
-	if err := writeWhole(filepath.Join(p.options.Dir, chunksFolder, key+".json"), data); err != nil {
+	if err := durable.WriteFile(filepath.Join(p.options.Dir, chunksFolder, key+".json"), data, 0o644); err != nil {
 		return fmt.Errorf("keep sections: %w", err)
 	}
 	return nil
@@ -345,7 +346,7 @@ func (p *Pipeline) Save() error {
 	if err != nil {
 		return fmt.Errorf("save state of documents: %w", err)
 	}
-	if err := writeWhole(filepath.Join(p.options.Dir, stateFile), append(data, '\n')); err != nil {
+	if err := durable.WriteFile(filepath.Join(p.options.Dir, stateFile), append(data, '\n'), 0o644); err != nil {
 		return fmt.Errorf("save state of documents: %w", err)
 	}
 	used := map[string]bool{}

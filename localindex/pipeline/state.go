@@ -151,29 +151,3 @@ func decodeStates(data []byte) ([]Document, error) {
 	slices.SortFunc(docs, func(a, b Document) int { return strings.Compare(a.File, b.File) })
 	return docs, nil
 }
-
-// writeWhole writes a file through a temporary one in the same folder, and makes both durable.
-func writeWhole(path string, data []byte) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

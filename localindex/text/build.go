@@ -16,7 +16,7 @@ import (
 
 	"github.com/blevesearch/bleve/v2"
 
-	"docent/localindex/internal/han"
+	"docent/internal/han"
 )
 
 // Doc is one passage as it is indexed. Nothing of it is stored but the id and what it is filtered by.

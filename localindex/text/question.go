@@ -8,7 +8,7 @@ import (
 
 	"github.com/blevesearch/bleve/v2/analysis"
 
-	"docent/localindex/internal/han"
+	"docent/internal/han"
 )
 
 // How much a term of a question counts. Chosen by one half of XQuAD's articles, in Chinese and in English; the other

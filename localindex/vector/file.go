@@ -9,7 +9,8 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
+
+	"docent/internal/durable"
 )
 
 // The file, all numbers little-endian:
@@ -105,8 +106,8 @@ func WriteFile(path string, index Index) error {
 	if err != nil {
 		return err
 	}
-	if err := writeWhole(path, data); err != nil {
-		return fmt.Errorf("write vector index %s: %w", path, err)
+	if err := durable.WriteFile(path, data, 0o644); err != nil {
+		return fmt.Errorf("write vector index: %w", err)
 	}
 	return nil
 }
@@ -133,40 +134,4 @@ func ReadFile(path string) (Index, error) {
 		return nil, fmt.Errorf("read vector index %s: %w", path, err)
 	}
 	return index, nil
-}
-
-// writeWhole writes a file through a temporary one in the same folder, and makes both durable.
-func writeWhole(path string, data []byte) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(data); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

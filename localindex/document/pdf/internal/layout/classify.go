@@ -177,7 +177,14 @@ func (it *item) join(next item) {
 	if len(it.Rows) > 0 && len(rows) > 0 && slices.Equal(it.Rows[0], rows[0]) {
 		rows = rows[1:]
 	}
-	page := it.Page
-	it.Block = document.NewTable(append(it.Rows, rows...), it.Header, page)
+	pages := make([]int, 0, len(it.Rows)+len(rows))
+	for i := range it.Rows {
+		pages = append(pages, it.RowPage(i))
+	}
+	for range rows {
+		pages = append(pages, next.Page)
+	}
+	it.Block = document.NewTable(append(it.Rows, rows...), it.Header, it.Page)
+	it.RowPages = pages // no row of either is empty
 	it.bottom, it.region, it.grid = next.bottom, next.region, next.grid
 }

@@ -139,6 +139,7 @@ func TestTableAcrossPages(t *testing.T) {
 		document.NewTable([][]string{{"Name", "Hall", "Maker"}, {"Ding", "1", "unknown"}, {"Vase", "2", "unknown"}, {"Scroll", "3", "Zhang"}}, true, 1),
 		{Kind: document.Paragraph, Text: "A paragraph that comes after the table.", Page: 2},
 	}
+	want[0].RowPages = []int{1, 1, 1, 2}
 	if diff := cmp.Diff(want, Blocks([]Page{first, second})); diff != "" {
 		t.Error(diff)
 	}
