@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -34,6 +36,9 @@ var order = map[Kind]int{
 // Critical says that getting the fact wrong could hurt, or cost the visitor their slot: it is stored before the
 // visitor is answered.
 func (k Kind) Critical() bool { return k == KindAllergy || k == KindAccess || k == KindBooking }
+
+// Order is the priority of a kind: those with less are told first.
+func (k Kind) Order() int { return order[k] }
 
 // Op is what a command does.
 type Op string
@@ -82,6 +87,22 @@ type Command struct {
 // make the order total, so that all kiosks choose alike.
 func (c Command) later(d Command) bool {
 	return cmp.Or(cmp.Compare(c.Version, d.Version), cmp.Compare(c.Logical, d.Logical), cmp.Compare(c.Kiosk, d.Kiosk), cmp.Compare(c.ID, d.ID)) > 0
+}
+
+// Merge is what two sets of commands of one visit give together, whatever their order and however often each is in them:
+// the latest of each slot, sorted by slot.
+func Merge(a, b []Command) []Command {
+	latest := map[string]Command{}
+	for _, c := range slices.Concat(a, b) {
+		if before, known := latest[c.slot()]; !known || c.later(before) {
+			latest[c.slot()] = c
+		}
+	}
+	out := make([]Command, 0, len(latest))
+	for _, slot := range slices.Sorted(maps.Keys(latest)) {
+		out = append(out, latest[slot])
+	}
+	return out
 }
 
 // Limits of a command and of a visit's memory.

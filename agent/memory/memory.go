@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,7 +73,10 @@ func New(o Options) *Memory {
 }
 
 // Heard is something a visitor said that is not in the queue yet.
-type Heard struct{ u *utterance }
+type Heard struct {
+	u *utterance
+	s *shelf // where it was heard: what is left or forgotten meanwhile does not come back with it
+}
 
 // Hear takes in what a visitor says, before they are answered: from now on it is what [Memory.Recall] tells. What is
 // critical is in the store when Hear returns; the rest goes to the queue with [Memory.Keep], after the answer. An
@@ -83,7 +88,7 @@ func (m *Memory) Hear(ctx context.Context, v Visit, said Said) (Heard, error) {
 	}
 	drafts := Extract(said)
 	if len(drafts) == 0 {
-		return Heard{&utterance{Said: said}}, nil
+		return Heard{&utterance{Said: said}, s}, nil
 	}
 	id := make([]byte, 16)
 	if _, err := io.ReadFull(m.o.Random, id); err != nil {
@@ -106,12 +111,12 @@ func (m *Memory) Hear(ctx context.Context, v Visit, said Said) (Heard, error) {
 	}
 	s.mu.Unlock()
 	if len(critical) == 0 {
-		return Heard{&u}, nil
+		return Heard{&u, s}, nil
 	}
 	s.write.Lock()
 	defer s.write.Unlock()
 	if _, err := m.store(ctx, s, critical, ""); err != nil {
-		return Heard{&u}, fmt.Errorf("store what was heard: %w", err)
+		return Heard{&u, s}, fmt.Errorf("store what was heard: %w", err)
 	}
 	for _, c := range critical {
 		u.Stored = append(u.Stored, c.Key)
@@ -120,7 +125,7 @@ func (m *Memory) Hear(ctx context.Context, v Visit, said Said) (Heard, error) {
 	defer s.mu.Unlock()
 	s.uncache(u.ID)
 	s.cache = append(s.cache, u)
-	return Heard{&u}, nil
+	return Heard{&u, s}, nil
 }
 
 // Keep puts what was heard into the queue; it is durable when Keep returns.
@@ -128,11 +133,7 @@ func (m *Memory) Keep(ctx context.Context, v Visit, h Heard) error {
 	if h.u == nil {
 		return nil
 	}
-	u := *h.u
-	s, err := m.shelf(v)
-	if err != nil {
-		return err
-	}
+	u, s := *h.u, h.s
 	if len(u.drafts) == 0 {
 		return nil // nothing to keep
 	}
@@ -274,20 +275,28 @@ func (m *Memory) Apply(ctx context.Context, v Visit, commands []Command) (news i
 	return len(puts), nil
 }
 
-// Export is the whole memory of a visit, sealed; what still waits is in it as if it had been stored.
-func (m *Memory) Export(v Visit, talk Talk) (Envelope, error) {
+// Commands are what the memory of a visit is made of; what still waits is in it as if it had been stored.
+func (m *Memory) Commands(v Visit) ([]Command, error) {
 	s, err := m.shelf(v)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.forgotten {
+		return nil, ErrForgotten
+	}
+	commands, _ := s.view()
+	return slices.Collect(maps.Values(commands)), nil
+}
+
+// Export is the whole memory of a visit, sealed.
+func (m *Memory) Export(v Visit, talk Talk) (Envelope, error) {
+	commands, err := m.Commands(v)
 	if err != nil {
 		return Envelope{}, err
 	}
-	s.mu.Lock()
-	commands, _ := s.view()
-	s.mu.Unlock()
-	out := Snapshot{Talk: talk}
-	for _, c := range commands {
-		out.Commands = append(out.Commands, c)
-	}
-	return v.envelope(EnvelopeSnapshot, out, m.o.Random)
+	return v.envelope(EnvelopeSnapshot, Snapshot{Talk: talk, Commands: commands}, m.o.Random)
 }
 
 // Import takes in an envelope of the visit, of either kind, and returns the talk that a snapshot holds.
@@ -304,7 +313,21 @@ func (m *Memory) Import(ctx context.Context, v Visit, e Envelope) (Talk, error) 
 
 // Forget removes everything of a visit, and its key. What comes later is dropped. It needs no key, so that a visit
 // which ran out while the kiosk was off can be forgotten too.
-func (m *Memory) Forget(ctx context.Context, name string) error {
+func (m *Memory) Forget(ctx context.Context, name string) error { return m.remove(ctx, name, true) }
+
+// Forgotten says whether a visit is known to be forgotten.
+func (m *Memory) Forgotten(name string) (bool, error) {
+	err := m.o.Store.Scan(atGone+name, func(string, []byte) error { return ErrForgotten })
+	if errors.Is(err, ErrForgotten) {
+		return true, nil
+	}
+	return false, err
+}
+
+// Leave removes everything of a visit from this kiosk, and its key. Unlike after Forget, the visit may come back.
+func (m *Memory) Leave(ctx context.Context, name string) error { return m.remove(ctx, name, false) }
+
+func (m *Memory) remove(ctx context.Context, name string, forGood bool) error {
 	m.mu.Lock()
 	s := m.shelves[name]
 	if s == nil {
@@ -318,6 +341,19 @@ func (m *Memory) Forget(ctx context.Context, name string) error {
 	s.forgotten, s.visit.Key = true, [32]byte{}
 	s.stored, s.cache, s.queue, s.dead = nil, nil, nil, nil
 	s.mu.Unlock()
+	err := m.erase(ctx, name, forGood)
+	if err == nil || !forGood {
+		m.mu.Lock()
+		delete(m.shelves, name) // the store knows it from now on
+		m.mu.Unlock()
+	}
+	if err != nil {
+		return fmt.Errorf("forget visit: %w", err)
+	}
+	return nil
+}
+
+func (m *Memory) erase(ctx context.Context, name string, forGood bool) error {
 	var keys []string
 	for _, at := range []string{atFact, atJob, atDead} {
 		err := m.o.Store.Scan(at+name+"/", func(key string, _ []byte) error {
@@ -325,23 +361,23 @@ func (m *Memory) Forget(ctx context.Context, name string) error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("forget visit: %w", err)
+			return err
 		}
+	}
+	if !forGood {
+		if len(keys) == 0 {
+			return nil
+		}
+		return m.o.Store.Commit(ctx, nil, keys, 0)
 	}
 	err := m.o.Store.Commit(ctx, []Record{{Key: atGone + name}}, keys, m.o.KeepForgotten)
 	if errors.Is(err, ErrFull) && len(keys) > 0 { // what there is goes all the same
 		err = m.o.Store.Commit(ctx, nil, keys, 0)
 	}
-	if err != nil {
-		return fmt.Errorf("forget visit: %w", err)
-	}
-	m.mu.Lock()
-	delete(m.shelves, name) // the store knows it from now on
-	m.mu.Unlock()
-	return nil
+	return err
 }
 
-// Sweep forgets the visits in the store that are not open any more.
+// Sweep removes the visits from the store that are not open any more.
 func (m *Memory) Sweep(ctx context.Context, open func(name string) bool) error {
 	names := map[string]bool{}
 	for _, at := range []string{atFact, atJob, atDead} {
@@ -356,7 +392,7 @@ func (m *Memory) Sweep(ctx context.Context, open func(name string) bool) error {
 	}
 	for name := range names {
 		if !open(name) {
-			if err := m.Forget(ctx, name); err != nil {
+			if err := m.Leave(ctx, name); err != nil {
 				return err
 			}
 		}

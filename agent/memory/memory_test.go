@@ -313,7 +313,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRecalled(t, m, "name=Anna?")
-	if s.count(atJob) != 1 || s.count(atGone) != 1 {
+	if s.count(atJob) != 1 || s.count(atGone) != 0 { // one that ran out may come back with a pass
 		t.Errorf("%d jobs, %d forgotten", s.count(atJob), s.count(atGone))
 	}
 }

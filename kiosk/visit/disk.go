@@ -79,8 +79,8 @@ func tryOpen(dir string, logger *slog.Logger) (db *badger.DB, err error) {
 	return badger.Open(storeOptions(dir, logger))
 }
 
-// each calls f with every stored visit's name and expiry.
-func (d *disk) each(f func(name string, expires time.Time)) error {
+// each calls f with every stored visit's name and expiry, and whether it has a pass.
+func (d *disk) each(f func(name string, expires time.Time, carried bool)) error {
 	if d.db == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (d *disk) each(f func(name string, expires time.Time)) error {
 		for it.Rewind(); it.Valid(); it.Next() {
 			item := it.Item()
 			err := item.Value(func(stored []byte) error {
-				f(string(item.Key()), expiry(stored))
+				f(string(item.Key()), expiry(stored), carried(stored))
 				return nil
 			})
 			if err != nil {

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// A stored visit is its expiry (8 bytes, big endian, milliseconds since 1970), a nonce (12 bytes), and the JSON of the
+// A stored visit is its expiry (8 bytes, big endian, milliseconds since 1970, the highest bit for a visit with a pass), a nonce (12 bytes), and the JSON of the
 // visit under AES-256-GCM with the expiry and the visit's name as additional data. The expiry is readable without
 // the id, so that a visit can run out after a restart.
 const (
 	expirySize = 8
 	nonceSize  = 12
+	carriedBit = 1 << 63
 )
 
 var errSealed = errors.New("stored visit cannot be read")
@@ -30,7 +31,11 @@ func seal(v Visit, random io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := binary.BigEndian.AppendUint64(nil, uint64(v.Expires.UnixMilli()))
+	head := uint64(v.Expires.UnixMilli())
+	if v.Carried != nil {
+		head |= carriedBit
+	}
+	out := binary.BigEndian.AppendUint64(nil, head)
 	out = append(out, make([]byte, nonceSize)...)
 	if _, err := io.ReadFull(random, out[expirySize:]); err != nil {
 		return nil, fmt.Errorf("seal visit: %w", err)
@@ -63,7 +68,12 @@ func expiry(stored []byte) time.Time {
 	if len(stored) < expirySize {
 		return time.Time{}
 	}
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(stored)))
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(stored) &^ carriedBit))
+}
+
+// carried reads whether a stored visit has a pass.
+func carried(stored []byte) bool {
+	return len(stored) >= expirySize && binary.BigEndian.Uint64(stored)&carriedBit != 0
 }
 
 func additional(stored []byte, name string) []byte {

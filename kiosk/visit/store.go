@@ -41,7 +41,10 @@ type Options struct {
 }
 
 // Ended is a visit that the store ended by itself.
-type Ended struct{ Name string }
+type Ended struct {
+	Name    string
+	Carried bool // it has a pass and may come back; false also where that is not known
+}
 
 // Store holds the open visits in memory and a sealed copy of each on disk, so that a restart does not end them. A
 // disk that is full or broken costs only that copy. It is safe for concurrent use.
@@ -60,6 +63,7 @@ type entry struct {
 	expires time.Time
 	stored  time.Time // expiry of the copy on disk
 	visit   *Visit    // nil where it is only on disk since the last start
+	carried bool      // the visit has a pass
 }
 
 // Open opens the store in dir, which it makes where there is none. A store that cannot be read is begun anew: what
@@ -88,9 +92,9 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open visits %s: %w", dir, err)
 	}
 	s := &Store{o: o, disk: d, visits: map[string]*entry{}}
-	err = d.each(func(name string, expires time.Time) {
+	err = d.each(func(name string, expires time.Time, carried bool) {
 		if len(s.visits) < MaxOpen {
-			s.visits[name] = &entry{expires: expires, stored: expires}
+			s.visits[name] = &entry{expires: expires, stored: expires, carried: carried}
 		}
 	})
 	if err != nil {
@@ -130,6 +134,47 @@ func (s *Store) Start(language string, level gallery.Level) (Visit, error) {
 	return v.clone(), nil
 }
 
+// Adopt makes a visit that began elsewhere an open one here, under its own id.
+func (s *Store) Adopt(v Visit) (Visit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return Visit{}, ErrClosed
+	case !validID(v.ID):
+		return Visit{}, ErrNone
+	}
+	if _, open := s.visits[v.Name()]; !open && len(s.visits) >= MaxOpen {
+		s.evictOldest()
+	}
+	v = v.clone()
+	s.put(&v)
+	return v.clone(), nil
+}
+
+// Named returns the open visit of a name without extending its life; false where there is none, or where it is only on
+// the disk since the last start.
+func (s *Store) Named(name string) (Visit, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.visits[name]
+	if !ok || e.visit == nil || s.closed {
+		return Visit{}, false
+	}
+	return e.visit.clone(), true
+}
+
+// Drop removes the visit of a name, and says whether there was one.
+func (s *Store) Drop(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.visits[name]; !ok || s.closed {
+		return false
+	}
+	s.drop(name)
+	return true
+}
+
 // Get returns a visit, and extends its life. The error is [ErrNone] or [ErrClosed].
 func (s *Store) Get(id string) (Visit, error) {
 	s.mu.Lock()
@@ -163,6 +208,21 @@ func (s *Store) Update(id string, change func(*Visit)) (Visit, error) {
 	return changed.clone(), nil
 }
 
+// Amend changes a visit as [Store.Update] does, for what is not its visitor's doing: its life is not extended.
+func (s *Store) Amend(id string, change func(*Visit)) (Visit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, err := s.find(id)
+	if err != nil {
+		return Visit{}, err
+	}
+	changed := v.clone()
+	change(&changed)
+	changed.ID = id
+	s.keep(&changed, s.visits[v.Name()].expires)
+	return changed.clone(), nil
+}
+
 // End removes a visit and returns it as it was. The error is [ErrNone] or [ErrClosed].
 func (s *Store) End(id string) (Visit, error) {
 	s.mu.Lock()
@@ -189,7 +249,7 @@ func (s *Store) Expire() []Ended {
 	for name, e := range s.visits {
 		if !e.expires.After(now) {
 			s.drop(name)
-			ended = append(ended, Ended{Name: name})
+			ended = append(ended, Ended{Name: name, Carried: e.carried})
 		}
 	}
 	return ended
@@ -236,9 +296,11 @@ func (s *Store) find(id string) (*Visit, error) {
 }
 
 // put makes v the visit of its id, with its life extended.
-func (s *Store) put(v *Visit) {
-	v.Expires = s.o.Now().Add(s.o.TTL)
-	s.visits[v.Name()] = &entry{expires: v.Expires, stored: v.Expires, visit: v}
+func (s *Store) put(v *Visit) { s.keep(v, s.o.Now().Add(s.o.TTL)) }
+
+func (s *Store) keep(v *Visit, expires time.Time) {
+	v.Expires = expires
+	s.visits[v.Name()] = &entry{expires: expires, stored: expires, visit: v, carried: v.Carried != nil}
 	s.disk.put(*v)
 }
 
@@ -254,8 +316,9 @@ func (s *Store) evictOldest() {
 			oldest = name
 		}
 	}
+	carried := s.visits[oldest].carried
 	s.drop(oldest)
-	s.evicted = append(s.evicted, Ended{Name: oldest})
+	s.evicted = append(s.evicted, Ended{Name: oldest, Carried: carried})
 }
 
 // freeBytes asks the file system how much an ordinary user may still write.

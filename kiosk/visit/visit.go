@@ -4,9 +4,11 @@
 package visit
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,6 +34,30 @@ type Visit struct {
 	Talk    memory.Talk `json:"talk"`
 	Started time.Time   `json:"started"`
 	Expires time.Time   `json:"-"` // set by the store
+	// Carried is set once the visitor has a pass.
+	Carried *Carried `json:"carried,omitempty"`
+}
+
+// Carried is how a visit that has a pass stands to what other kiosks know of it.
+type Carried struct {
+	Expires   time.Time         `json:"expires"` // of the pass
+	Signature []byte            `json:"signature"`
+	Stamp     Stamp             `json:"stamp"`
+	Clock     uint64            `json:"clock"`            // logical time: above all that was seen
+	Number    uint64            `json:"number"`           // of what this kiosk sent last, and above all it has seen
+	Covers    map[string]uint64 `json:"covers,omitempty"` // by kiosk: what of others is in this visit
+}
+
+// Stamp orders states of a visit: by version, then by later logical time.
+type Stamp struct {
+	Version uint64 `json:"version"` // one more with each change
+	Logical uint64 `json:"logical"` // Lamport time: above all that was seen
+	Kiosk   string `json:"kiosk"`   // only makes the order total
+}
+
+// Compare is negative where s is before o.
+func (s Stamp) Compare(o Stamp) int {
+	return cmp.Or(cmp.Compare(s.Version, o.Version), cmp.Compare(s.Logical, o.Logical), cmp.Compare(s.Kiosk, o.Kiosk))
 }
 
 // Offer is an exhibit that the visitor may pick.
@@ -64,6 +90,11 @@ func newest[T any](s []T, n int) []T {
 // clone is a copy that shares nothing with v.
 func (v Visit) clone() Visit {
 	v.Seen, v.Offered, v.Talk.Turns = slices.Clone(v.Seen), slices.Clone(v.Offered), slices.Clone(v.Talk.Turns)
+	if v.Carried != nil {
+		c := *v.Carried
+		c.Signature, c.Covers = slices.Clone(c.Signature), maps.Clone(c.Covers)
+		v.Carried = &c
+	}
 	return v
 }
 
@@ -83,6 +114,9 @@ func nameOf(id string) string {
 
 // keyOf is the key that seals the visit. The id has 128 random bits, so one hash is enough.
 func keyOf(id string) [32]byte { return sha256.Sum256([]byte("docent visit key\x00" + id)) }
+
+// TraceKey is the key that seals the words in the traces of the visit's turns, another one than the others.
+func (v Visit) TraceKey() [32]byte { return sha256.Sum256([]byte("docent trace key\x00" + v.ID)) }
 
 // MemoryKey is the key that seals what the visitor said about themselves, another one than the visit's own.
 func (v Visit) MemoryKey() [32]byte { return sha256.Sum256([]byte("docent memory key\x00" + v.ID)) }

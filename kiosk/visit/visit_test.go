@@ -78,7 +78,7 @@ func TestVisitLivesWhileItIsUsed(t *testing.T) {
 	if _, err := s.Get(other.ID); !errors.Is(err, ErrNone) {
 		t.Errorf("the unused visit: %v, want %v", err, ErrNone)
 	}
-	if d := cmp.Diff([]Ended{{other.Name()}}, s.Expire()); d != "" {
+	if d := cmp.Diff([]Ended{{Name: other.Name()}}, s.Expire()); d != "" {
 		t.Errorf("ended (-want +got)\n%s", d)
 	}
 	if got := s.Expire(); got != nil {
@@ -166,7 +166,7 @@ func TestVisitOutlivesARestart(t *testing.T) {
 
 	c.pass(time.Hour)
 	s = open(t, dir, Options{Now: c.Now})
-	if d := cmp.Diff([]Ended{{stays.Name()}}, s.Expire()); d != "" {
+	if d := cmp.Diff([]Ended{{Name: stays.Name()}}, s.Expire()); d != "" {
 		t.Errorf("a visit that ran out while the kiosk was off (-want +got)\n%s", d)
 	}
 }
@@ -220,7 +220,7 @@ func TestTooManyVisitsEndTheOldest(t *testing.T) {
 	if s.Len() != MaxOpen {
 		t.Errorf("%d visits", s.Len())
 	}
-	if d := cmp.Diff([]Ended{{second.Name()}}, s.Expire()); d != "" {
+	if d := cmp.Diff([]Ended{{Name: second.Name()}}, s.Expire()); d != "" {
 		t.Errorf("ended (-want +got)\n%s", d)
 	}
 	if _, err := s.Get(first.ID); err != nil {
