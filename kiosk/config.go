@@ -96,6 +96,8 @@ type VisitConfig struct {
 	// and a summary of those before).
 	Talk string `koanf:"talk"`
 	// Turns is how many whole turns are kept, 5 to 10.
+	// PassDays is how many days a pass holds that a visitor wants for longer than the day, 2 to 30.
+	PassDays int `koanf:"pass_days"`
 	Turns int `koanf:"turns"`
 }
 
@@ -152,8 +154,10 @@ func DefaultConfig() Config {
 		LogLevel: "info",
 		Camera:   CameraConfig{Width: 1280, Height: 720, FrameRate: 15, Dwell: 8 * time.Second, Burst: 5},
 		Labels:   LabelsConfig{Read: true, Timeout: label.DefaultTimeout},
-		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
-		Model:    ModelConfig{FirstTokenTimeout: 4 * time.Second},
+		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, PassDays: 7, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
+		Model:    ModelConfig{FirstTokenTimeout: agent.DefaultFirstTokenTimeout, AnswerTimeout: agent.DefaultAnswerTimeout},
+		Trace:    TraceConfig{Days: 14},
+		Web:      WebConfig{Timeout: web.DefaultTimeout},
 		Outbox:   OutboxConfig{MaxMiB: 1024, OnFull: string(outbox.RejectNew)},
 		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, QuestionsPerMinute: 20, PictureCacheMiB: 64, PhotoMiB: 64},
 	}
@@ -203,6 +207,7 @@ func (c Config) Validate() error {
 	}
 	c.Search.validate(&p)
 	settings.Within(&p, "model.first_token_timeout", c.Model.FirstTokenTimeout, 100*time.Millisecond, time.Minute)
+	settings.Within(&p, "visit.pass_days", c.Visit.PassDays, 2, 30)
 	if c.Hub.Broker != "" {
 		if u, err := url.Parse(c.Hub.Broker); err != nil || u.Port() == "" || u.Scheme != "tls" && u.Scheme != "tcp" {
 			p.Add("hub.broker", "is not tls://HOST:PORT, or tcp://HOST:PORT on this machine")

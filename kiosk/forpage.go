@@ -48,6 +48,6 @@ func (k *Kiosk) pageRoutes() map[string]methods {
 func (k *Kiosk) features(c *content) fiber.Map {
 	return fiber.Map{
 		"speech": k.voice.Languages(c.release.Gallery().Languages), "phone": k.config.phoneURL() != "", "quality": k.camera != nil,
-		"staff": k.config.Staff.PIN.Reveal() != "",
+		"staff": k.config.Staff.PIN.Reveal() != "", "pass": k.passes.line != nil, "scan": k.passes.line != nil && k.camera != nil && k.codes != nil,
 	}
 }

@@ -58,6 +58,8 @@ type Options struct {
 	Labels     LabelReader // nil: labels are not read
 	Guide      Guide       // required
 	Events     Events      // nil: nothing is remembered
+	Hub        HubLine     // nil: passes of visits are not given, nor taken
+	Codes      CodeReader  // nil: the camera reads no passes
 	Pages      fs.FS       // the built page, index.html at the root; nil: none
 	Logger     *slog.Logger
 	Clock      func() time.Time // default time.Now
@@ -86,6 +88,8 @@ type Kiosk struct {
 	forPage
 
 	memoryStore  io.Closer
+	passes   passDesk
+	codes    CodeReader
 	recognitions chan struct{} // a slot for each photo that is worked on
 	answers      chan struct{} // a slot for each answer under way
 
@@ -136,6 +140,7 @@ func New(o Options) (*Kiosk, error) {
 	}
 	var err error
 	if k.pages, err = readPages(o.Pages); err != nil {
+	k.passes, k.codes = newPassDesk(o), o.Codes
 		return nil, fmt.Errorf("new kiosk: %w", err)
 	}
 	k.visits, err = visit.Open(filepath.Join(o.Config.DataDir, "visits"), visit.Options{
@@ -190,6 +195,7 @@ func (k *Kiosk) Run(ctx context.Context) error {
 	case failed = <-served:
 		failed = fmt.Errorf("serve kiosk: %w", failed)
 	}
+	own.Go(k.follow)
 	k.ready.Store(false)
 	k.listener.hurry()
 	k.stop()
@@ -216,7 +222,7 @@ func (k *Kiosk) sweep() {
 	defer t.Stop()
 	for {
 		for _, v := range k.visits.Expire() {
-			k.forget(v.Name)
+			k.forget(v.Name, !v.Carried)
 			k.remember(eventVisitEnded, visitEnded{Visit: v.Name, Reason: "expired"})
 		}
 		select {
@@ -227,11 +233,12 @@ func (k *Kiosk) sweep() {
 	}
 }
 
-// forget drops what is kept of a visit outside the store.
-func (k *Kiosk) forget(name string) {
+// forget drops what is kept of a visit outside the store. A visit that has a pass may come back, unless it is forgotten for
+// good.
+func (k *Kiosk) forget(name string, forGood bool) {
 	k.turns.cancel(name)
 	k.photos.wipe(name)
-	k.forgetMemory(name)
+	k.forgetMemory(name, forGood)
 }
 
 // prepare lets a guide that can do so get to know the release before the first question.

@@ -229,7 +229,7 @@ func (k *Kiosk) answerPhoto(c *fiber.Ctx, content *content, v visit.Visit, photo
 	}
 	// Put first: should the visit end now, its end wipes the photo.
 	id := k.photos.put(v.Name(), jpeg)
-	_, err = k.visits.Update(v.ID, func(v *visit.Visit) {
+	now, err := k.visits.Update(v.ID, func(v *visit.Visit) {
 		v.Offered = offers
 		if out.Decision == vision.DecisionMatch {
 			v.Hold(offers[0].Exhibit)
@@ -239,6 +239,7 @@ func (k *Kiosk) answerPhoto(c *fiber.Ctx, content *content, v visit.Visit, photo
 		k.photos.wipe(v.Name())
 		return err
 	}
+	k.changed(now)
 	switch out.Decision {
 	case vision.DecisionMatch:
 		k.remember(eventExhibitSeen, exhibitSeen{

@@ -22,9 +22,11 @@ func (k *Kiosk) setLanguage(c *fiber.Ctx) error {
 		if !slices.Contains(content.release.Gallery().Languages, in.Language) {
 			return badRequest("the gallery does not have this language")
 		}
-		if _, err := k.visits.Update(in.Visit, func(v *visit.Visit) { v.Language = in.Language }); err != nil {
+		v, err := k.visits.Update(in.Visit, func(v *visit.Visit) { v.Language = in.Language })
+		if err != nil {
 			return err
 		}
+		k.changed(v)
 		return c.SendStatus(fiber.StatusNoContent)
 	})
 }
@@ -41,8 +43,10 @@ func (k *Kiosk) setLevel(c *fiber.Ctx) error {
 	if !slices.Contains([]gallery.Level{gallery.LevelChild, gallery.LevelGeneral, gallery.LevelExpert}, in.Level) {
 		return badRequest("level must be child, general or expert")
 	}
-	if _, err := k.visits.Update(in.Visit, func(v *visit.Visit) { v.Level = in.Level }); err != nil {
+	v, err := k.visits.Update(in.Visit, func(v *visit.Visit) { v.Level = in.Level })
+	if err != nil {
 		return err
 	}
+	k.changed(v)
 	return c.SendStatus(fiber.StatusNoContent)
 }

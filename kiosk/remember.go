@@ -14,13 +14,14 @@ import (
 	"docent/agent/memory"
 	"docent/agent/memory/disk"
 	"docent/kiosk/visit"
+	"docent/sync/wire"
 )
 
 // Memory events about what visitors say of themselves. The commands are sealed: the hub carries them and cannot read
 // them.
 const (
-	eventMemoryCommand   = "memory.command"
-	eventMemoryForgotten = "memory.forgotten"
+	eventMemoryCommand   = wire.EventMemoryCommand
+	eventMemoryForgotten = wire.EventMemoryForgotten
 )
 
 // memoryForgotten tells hub and other kiosks to drop what they have of a visit, and what they get later.
@@ -68,6 +69,10 @@ func (k *Kiosk) hear(t *turn) (memory.Heard, []agent.Remembered) {
 	if !t.request.Explain {
 		heard, err = k.memory.Hear(ctx, keyed(t.visit), memory.Said{Text: t.request.Question, Exhibit: t.visit.Exhibit, At: k.now()})
 		k.troubled("hear a visitor", err)
+		if !k.visits.Open(t.visit.Name()) { // it ended meanwhile, and with it what was heard
+			k.forgetMemory(t.visit.Name(), false)
+			return memory.Heard{}, nil
+		}
 	}
 	facts, err := k.memory.Recall(keyed(t.visit))
 	k.troubled("recall a visit", err)
@@ -85,6 +90,7 @@ func (k *Kiosk) keep(t *turn, h memory.Heard) {
 	ctx, cancel := context.WithTimeout(context.Background(), memoryWait)
 	defer cancel()
 	k.troubled("keep what was heard", k.memory.Keep(ctx, keyed(t.visit), h))
+	k.changedVisit(t.visit.Name())
 }
 
 // troubled logs what went wrong in the memory. That a visit is forgotten is nothing wrong, and neither is a visitor
@@ -96,10 +102,14 @@ func (k *Kiosk) troubled(doing string, err error) {
 }
 
 // forgetMemory removes what is remembered of a visit; what is still on its way is dropped.
-func (k *Kiosk) forgetMemory(name string) {
+func (k *Kiosk) forgetMemory(name string, forGood bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), memoryWait)
 	defer cancel()
-	k.troubled("forget a visit", k.memory.Forget(ctx, name))
+	remove := k.memory.Leave
+	if forGood {
+		remove = k.memory.Forget
+	}
+	k.troubled("forget a visit", remove(ctx, name))
 }
 
 // rememberedItem is one thing that is remembered, as the visitor sees it.
@@ -189,6 +199,7 @@ func (k *Kiosk) setRemembered(c *fiber.Ctx) error {
 	case err != nil:
 		return forgottenIsNone(err)
 	}
+	k.changed(v)
 	out, err := k.remembered(v)
 	if err != nil {
 		return err

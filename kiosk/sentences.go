@@ -74,6 +74,38 @@ var sentences = map[string][2]sentence{
 		{"The photo is blurred", "Please hold still for a moment and try again."},
 		{"照片模糊", "请保持静止片刻再试一次。"},
 	},
+	string(codePassNone): {
+		{"That is not a visit pass", "Please hold up the code that a kiosk of this house has shown you, or type its short code."},
+		{"这不是参观通行码", "请出示本馆导览机显示过的二维码，或输入短码。"},
+	},
+	string(codePassForged): {
+		{"This pass is not from this house", "It was not given out by one of our kiosks. You can simply begin a new visit."},
+		{"此通行码不是本馆发出的", "它不是由本馆的导览机发出的。您可以直接开始新的参观。"},
+	},
+	string(codePassExpired): {
+		{"This pass has run out", "What was kept for it is gone. You can simply begin a new visit."},
+		{"此通行码已过期", "为它保存的内容已经删除。您可以直接开始新的参观。"},
+	},
+	string(codePassForgotten): {
+		{"This visit was forgotten", "You asked us to forget it, and we did. You can simply begin a new visit."},
+		{"这次参观已被忘记", "我们已按您的要求忘记了它。您可以直接开始新的参观。"},
+	},
+	string(codePassUnknown): {
+		{"Your visit has not arrived yet", "The kiosk you were at could not send it so far. Please try again in a moment, or begin a new visit."},
+		{"您的参观尚未传到这里", "您之前使用的导览机还没能把它传过来。请稍后再试，或开始新的参观。"},
+	},
+	string(codeNoCode): {
+		{"This code is not known", "Please check what you typed. A short code works for ten minutes; the kiosk you come from shows a new one."},
+		{"没有找到这个短码", "请检查输入是否正确。短码十分钟内有效，可在原来的导览机上取得新的短码。"},
+	},
+	string(codeHubAway): {
+		{"The kiosks cannot reach each other at the moment", "Your visit is safe where it is. Please try again in a few minutes, or begin a new visit here."},
+		{"导览机之间暂时无法联系", "您的参观内容仍然完好。请过几分钟再试，或在这里开始新的参观。"},
+	},
+	string(codeBusy) + ".code": {
+		{"Too many tries", "Please wait ten seconds and type the code again."},
+		{"尝试次数过多", "请等十秒钟后再输入。"},
+	},
 	string(codeBusy): {
 		{"One moment please", "Many visitors are asking at once. Please try again in a few seconds."},
 		{"请稍候", "同时使用的访客较多，请过几秒再试。"},

@@ -1,6 +1,7 @@
 package kiosk
 
 import (
+	"context"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,11 +42,20 @@ func (k *Kiosk) finish(c *fiber.Ctx, reason string) error {
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	v, err := k.visits.End(in.Visit)
+	v, err := k.visits.Get(in.Visit)
 	if err != nil {
 		return err
 	}
-	k.forget(v.Name())
+	forGood := reason == "forgotten" || v.Carried == nil
+	if !forGood { // what was said last goes along
+		ctx, cancel := context.WithTimeout(k.stopping, appendWait)
+		k.troubled("carry a visit", k.carry(ctx, v.Name()))
+		cancel()
+	}
+	if v, err = k.visits.End(in.Visit); err != nil {
+		return err
+	}
+	k.forget(v.Name(), forGood)
 	k.phones.withdraw(v.ID, k.now())
 	k.remember(eventVisitEnded, visitEnded{Visit: v.Name(), Reason: reason})
 	if reason == "forgotten" {
@@ -84,6 +94,7 @@ func (k *Kiosk) holdExhibit(c *fiber.Ctx) error {
 			return err
 		}
 		seen.Visit = v.Name()
+		k.changed(v)
 		k.remember(eventExhibitSeen, seen)
 		return c.JSON(content.detail(e, v.Language))
 	})
