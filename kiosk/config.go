@@ -117,8 +117,11 @@ type ModelConfig struct {
 
 // HubConfig names the hub. Without one, events wait in the outbox.
 type HubConfig struct {
-	// Broker is tls://HOST:PORT, or tcp://HOST:PORT on this machine.
+	// Broker is tls://HOST:PORT. (In the demo it is tcp://HOST:PORT on this machine.)
 	Broker string `koanf:"broker"`
+	// Fingerprint of the hub, as it logs it when it starts. Without one the kiosk trusts the first hub that answers, and
+	// shows its fingerprint to staff until they authorise the kiosk.
+	Fingerprint string `koanf:"fingerprint"`
 	// Root is a file of root metadata, "1.root.json" of the folder of signing keys. With it the kiosk follows the
 	// releases that the hub publishes; without it, it shows Release for good.
 	Root string `koanf:"root"`
@@ -211,6 +214,11 @@ func (c Config) Validate() error {
 	if c.Hub.Broker != "" {
 		if u, err := url.Parse(c.Hub.Broker); err != nil || u.Port() == "" || u.Scheme != "tls" && u.Scheme != "tcp" {
 			p.Add("hub.broker", "is not tls://HOST:PORT, or tcp://HOST:PORT on this machine")
+		}
+	}
+	if c.Hub.Fingerprint != "" {
+		if _, err := wire.ParseFingerprint(c.Hub.Fingerprint); err != nil {
+			p.Add("hub.fingerprint", "is not the 64 digits 0-9 a-f that the hub logs")
 		}
 	}
 	settings.Within(&p, "outbox.max_mib", c.Outbox.MaxMiB, 1, 1<<20)

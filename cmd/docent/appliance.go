@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -13,6 +14,7 @@ import (
 	"docent/agent"
 	"docent/agent/model"
 	"docent/kiosk"
+	"docent/sync/enrol"
 	"docent/sync/link"
 	"docent/sync/outbox"
 	"docent/sync/update"
@@ -26,6 +28,7 @@ import (
 type appliance struct {
 	kiosk   *kiosk.Kiosk
 	link    *link.Link      // nil without a hub
+	id      *enrol.Identity // nil without a hub, and in the demo
 	updater *update.Updater // nil where releases do not come from a hub
 	siren   *siren
 	log     *slog.Logger
@@ -83,8 +86,20 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 	a.closers = append(a.closers, box.Close)
 	options.Events = box
 	if c.Hub.Broker != "" {
+		var credentials link.Credentials
+		if strings.HasPrefix(c.Hub.Broker, "tls:") {
+			a.id, err = enrol.Open(enrol.Options{
+				Dir: filepath.Join(c.DataDir, "identity"), Hub: c.Hub.Broker, Kiosk: wire.Address{Site: c.Site, Kiosk: c.Kiosk},
+				Fingerprint: c.Hub.Fingerprint, Logger: log,
+			})
+			if err != nil {
+				return nil, err
+			}
+			credentials = a.id
+		}
 		a.link, err = link.New(link.Options{
-			Broker: c.Hub.Broker, Site: c.Site, Kiosk: c.Kiosk, Outbox: box, Version: version(), Logger: log,
+			Credentials: credentials,
+			Broker:      c.Hub.Broker, Site: c.Site, Kiosk: c.Kiosk, Outbox: box, Version: version(), Logger: log,
 			Emergency: a.siren.ring,
 			Desired: func(wire.Desired) {
 				if a.updater != nil {
@@ -102,7 +117,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		}
 	}
 
-	options.Status = func() map[string]string { return staffStatus(box, a.link) }
+	options.Status = func() map[string]string { return staffStatus(box, a.link, a.id) }
 	options.Pages, err = ui.Kiosk()
 	if err != nil {
 		return nil, err
@@ -148,6 +163,9 @@ func (a *appliance) run(ctx context.Context) error {
 	group.Go(func() error { return a.siren.run(ctx, a.kiosk, a.log) })
 	if a.link != nil {
 		group.Go(func() error { return a.link.Run(ctx) })
+	}
+	if a.id != nil {
+		group.Go(func() error { return a.id.Run(ctx) })
 	}
 	if a.updater != nil {
 		group.Go(func() error { return a.updater.Run(ctx) })

@@ -65,6 +65,7 @@ func (c demoCmd) Run(ctx context.Context, t *terminal) error {
 	}
 	h, err := hub.New(hub.Config{
 		Dir: filepath.Join(dir, "hub"), MQTTListen: "127.0.0.1:0", HTTPListen: c.HubListen, Site: demoSite, Logger: t.log,
+		Clear: true, // on this machine alone
 	})
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestEmergencyCoversTheScreen(t *testing.T) {
 		return path
 	}
 	hubConfig := write("hub.yaml", fmt.Sprintf("data_dir: %s\nmqtt_listen: %s\nhttp_listen: %s\n", filepath.Join(dir, "hub"), mqtt, page))
-	config := write("kiosk.yaml", fmt.Sprintf("site: louvre\nkiosk: kiosk-1\nlisten: %s\ndata_dir: %s\nrelease: %s\nhub: {broker: tcp://%s}\n",
+	config := write("kiosk.yaml", fmt.Sprintf("site: louvre\nkiosk: kiosk-1\nlisten: %s\ndata_dir: %s\nrelease: %s\nhub: {broker: tls://%s}\n",
 		screen, filepath.Join(dir, "kiosk"), sampleRelease(t), mqtt))
 	say := func(args ...string) string {
 		t.Helper()
@@ -41,6 +41,7 @@ func TestEmergencyCoversTheScreen(t *testing.T) {
 
 	hub := start(t, "hub", "--config", hubConfig)
 	k := start(t, "kiosk", "--config", config)
+	authorise(t, k, page)
 	eventually(t, "a kiosk at the hub", func() bool {
 		var answer struct{ Kiosks []struct{ ID string } }
 		if res, err := http.Get("http://" + page + "/healthz"); err != nil {

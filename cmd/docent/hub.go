@@ -16,6 +16,11 @@ import (
 )
 
 type hubCmd struct {
+	Run    hubRunCmd    `cmd:"" default:"withargs" help:"Run a hub (what docent hub does by itself)."`
+	Kiosks hubKiosksCmd `cmd:"" help:"List, authorise and revoke the kiosks of the hub on this machine."`
+}
+
+type hubRunCmd struct {
 	Config      string `help:"YAML file of settings; variables that begin with DOCENT_ go before it." type:"existingfile" placeholder:"FILE"`
 	PrintConfig bool   `help:"Print the settings that would hold, and stop."`
 }
@@ -23,14 +28,14 @@ type hubCmd struct {
 // hubConfig is everything a person can set about a hub.
 type hubConfig struct {
 	DataDir    string `koanf:"data_dir"`    // holds the hub's database
-	MQTTListen string `koanf:"mqtt_listen"` // address for kiosks
-	HTTPListen string `koanf:"http_listen"` // address of the hub's page
+	MQTTListen string `koanf:"mqtt_listen"` // address for kiosks: MQTT and enrolment, over TLS
+	HTTPListen string `koanf:"http_listen"` // address of the hub's page, on this machine
 	Site       string `koanf:"site"`        // the one site whose kiosks may connect; empty: every site's
 	LogLevel   string `koanf:"log_level"`   // debug, info, warn or error
 }
 
 func defaultHubConfig() hubConfig {
-	return hubConfig{DataDir: "/var/lib/docent-hub", MQTTListen: "127.0.0.1:1883", HTTPListen: "127.0.0.1:8081", LogLevel: "info"}
+	return hubConfig{DataDir: "/var/lib/docent-hub", MQTTListen: ":8883", HTTPListen: "127.0.0.1:8081", LogLevel: "info"}
 }
 
 // Validate names all values that will not do, as a [*settings.Error].
@@ -53,7 +58,7 @@ func (c hubConfig) Validate() error {
 	return p.Err()
 }
 
-func (c hubCmd) Run(ctx context.Context, t *terminal) error {
+func (c hubRunCmd) Run(ctx context.Context, t *terminal) error {
 	config, err := loadSettings(c.Config, defaultHubConfig())
 	if err != nil {
 		return err
@@ -76,7 +81,7 @@ func (c hubCmd) Run(ctx context.Context, t *terminal) error {
 	group.Go(func() error {
 		select {
 		case <-h.Ready():
-			log.Info("hub is open", "page", h.HTTPAddr(), "kiosks", h.MQTTAddr())
+			log.Info("hub is open", "page", h.HTTPAddr(), "kiosks", h.MQTTAddr(), "fingerprint", h.Fingerprint())
 		case <-ctx.Done():
 		}
 		return nil

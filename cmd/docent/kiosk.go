@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"docent/internal/settings"
 	"docent/kiosk"
@@ -19,6 +21,9 @@ func (c kioskCmd) Run(ctx context.Context, t *terminal) error {
 	}
 	if c.PrintConfig {
 		return settings.Print(t.out, config)
+	}
+	if strings.HasPrefix(config.Hub.Broker, "tcp:") {
+		return usageError{errors.New("hub.broker: only the demo runs without TLS; set tls://HOST:PORT")}
 	}
 	log, err := t.logger(config.LogLevel)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestKilledHubAndKiosk(t *testing.T) {
 	dir := t.TempDir()
 	mqtt, page, screen := freeAddress(t), freeAddress(t), freeAddress(t)
 	config := filepath.Join(dir, "kiosk.yaml")
-	err := os.WriteFile(config, fmt.Appendf(nil, "site: louvre\nkiosk: kiosk-1\nlisten: %s\ndata_dir: %s\nrelease: %s\nhub: {broker: tcp://%s}\n",
+	err := os.WriteFile(config, fmt.Appendf(nil, "site: louvre\nkiosk: kiosk-1\nlisten: %s\ndata_dir: %s\nrelease: %s\nhub: {broker: tls://%s}\n",
 		screen, filepath.Join(dir, "kiosk"), sampleRelease(t), mqtt), 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +56,7 @@ func TestKilledHubAndKiosk(t *testing.T) {
 
 	h := hub()
 	k := start(t, "kiosk", "--config", config)
+	authorise(t, k, page)
 	eventually(t, "a ready kiosk", ready)
 	visit(20)
 	h.kill(t)
@@ -71,6 +72,15 @@ func TestKilledHubAndKiosk(t *testing.T) {
 	})
 	if got := countType("visit.started", storedEvents(t, filepath.Join(dir, "hub", "hub.db"))); got != visits {
 		t.Errorf("the hub has %d visits, the kiosk had %d", got, visits)
+	}
+}
+
+// authorise gives a kiosk that waits its certificate, as staff do: by the code that it shows.
+func authorise(t *testing.T, k *process, page string) {
+	t.Helper()
+	waiting := k.out.match(t, `code=([A-Z0-9]{6})`)
+	if code, out, errs := docent(t, "hub", "kiosks", "authorise", waiting, "--hub", "http://"+page); code != exitDone {
+		t.Fatalf("authorise %s: %d\n%s%s", waiting, code, out, errs)
 	}
 }
 

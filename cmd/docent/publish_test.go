@@ -46,12 +46,13 @@ func TestPublishedReleaseIsShown(t *testing.T) {
 	ok("gallery", "sign", release, "--keys", keys, "--hub-key", hubKey, "--out", bundle)
 
 	config := filepath.Join(dir, "kiosk.yaml")
-	err := os.WriteFile(config, fmt.Appendf(nil, "site: louvre\nkiosk: kiosk-1\nlisten: %s\ndata_dir: %s\nrelease: %s\nhub: {broker: tcp://%s, root: %s}\n",
+	err := os.WriteFile(config, fmt.Appendf(nil, "site: louvre\nkiosk: kiosk-1\nlisten: %s\ndata_dir: %s\nrelease: %s\nhub: {broker: tls://%s, root: %s}\n",
 		screen, filepath.Join(dir, "kiosk"), first, mqtt, filepath.Join(keys, "metadata", "1.root.json")), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := start(t, "kiosk", "--config", config)
+	authorise(t, k, page)
 	api := "http://" + screen + "/api/v1/"
 	shown := func() (name string, number int) {
 		var g struct {
