@@ -8,10 +8,12 @@ import (
 
 	"github.com/blevesearch/go-porterstemmer"
 	"golang.org/x/text/unicode/norm"
+
+	"docent/internal/han"
 )
 
 // Fold makes spellings equal: full width to half width, lower case, Latin letters without accents, straight
-// quotation marks and dashes.
+// quotation marks and dashes, traditional Chinese characters to simplified ones.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -29,7 +31,7 @@ func Fold(s string) string {
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}
-	folded := norm.NFC.String(b.String())
+	folded := han.Simplify(norm.NFC.String(b.String()))
 	if !strings.Contains(folded, "周") && !strings.Contains(folded, "礼拜") {
 		return folded
 	}

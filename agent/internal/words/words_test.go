@@ -124,6 +124,7 @@ func TestFold(t *testing.T) {
 		"Zhou’s":    "zhou's",
 		"Ulam–Voss": "ulam-voss",
 		"周五礼拜天周日":   "星期五礼拜天星期日",
+		"瑞鶴圖由誰捐贈":   "瑞鹤图由谁捐赠",
 	} {
 		if got := Fold(in); got != want {
 			t.Errorf("Fold(%q) = %q, want %q", in, got, want)
