@@ -158,9 +158,7 @@ func DefaultConfig() Config {
 		Camera:   CameraConfig{Width: 1280, Height: 720, FrameRate: 15, Dwell: 8 * time.Second, Burst: 5},
 		Labels:   LabelsConfig{Read: true, Timeout: label.DefaultTimeout},
 		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, PassDays: 7, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
-		Model:    ModelConfig{FirstTokenTimeout: agent.DefaultFirstTokenTimeout, AnswerTimeout: agent.DefaultAnswerTimeout},
-		Trace:    TraceConfig{Days: 14},
-		Web:      WebConfig{Timeout: web.DefaultTimeout},
+		Model:    ModelConfig{FirstTokenTimeout: 4 * time.Second},
 		Outbox:   OutboxConfig{MaxMiB: 1024, OnFull: string(outbox.RejectNew)},
 		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, QuestionsPerMinute: 20, PictureCacheMiB: 64, PhotoMiB: 64},
 	}
