@@ -67,6 +67,8 @@ type Report struct {
 	VectorIndex vector.Report `json:"vector_index"`
 	// Weak lists pictures with too few features to be recognised well, fewest first.
 	Weak []WeakReference `json:"weak,omitempty"`
+	// Neural is about the gallery's neural network, where it has one.
+	Neural *NeuralReport `json:"neural,omitempty"`
 }
 
 // WeakReference is a picture with few features.

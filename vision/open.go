@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"sync"
 
@@ -37,6 +38,10 @@ type Recogniser struct {
 	votes      *voting.Index
 	slots      chan struct{} // one per goroutine at work
 
+	network       *network // nil where the release brings none, or it cannot be used
+	neuralTrouble error
+	log           *slog.Logger // of the network; nil without one
+
 	closing sync.RWMutex // held for reading by every recognition
 	closed  bool
 	unmap   func() error // gives the features' memory back
@@ -50,6 +55,9 @@ func Open(dir string, o Options) (*Recogniser, error) {
 		return nil, fmt.Errorf("open recognition index %s: %w", dir, err)
 	}
 	r.slots = make(chan struct{}, o.threads())
+	if err := r.openNeural(dir, o.logger()); err != nil {
+		return nil, errors.Join(fmt.Errorf("open recognition index %s: %w", dir, err), r.Close())
+	}
 	return r, nil
 }
 
@@ -136,7 +144,11 @@ func (r *Recogniser) Close() error {
 	}
 	r.closed = true
 	r.sets, r.votes = nil, nil
-	if err := r.unmap(); err != nil {
+	var err error
+	if r.network != nil {
+		err = r.network.net.Close()
+	}
+	if err := errors.Join(err, r.unmap()); err != nil {
 		return fmt.Errorf("close recognition index: %w", err)
 	}
 	return nil

@@ -21,7 +21,7 @@ func (p IndexPart) Name() string { return "recognition" }
 // pictures is an error.
 func (p IndexPart) Build(ctx context.Context, g *gallery.Gallery, galleryDir, partDir string) (any, error) {
 	o := p.Options
-	if want := g.Recognition["index"]; want != "" {
+	if want := g.Recognition.Index; want != "" {
 		kind, err := vector.ParseKind(want)
 		if err != nil {
 			return nil, fmt.Errorf("recognition setting: %w", err)
@@ -41,5 +41,10 @@ func (p IndexPart) Build(ctx context.Context, g *gallery.Gallery, galleryDir, pa
 			})
 		}
 	}
-	return BuildIndex(ctx, refs, partDir, o)
+	report, err := BuildIndex(ctx, refs, partDir, o)
+	if err != nil || g.Recognition.Neural.Model == "" {
+		return report, err
+	}
+	report.Neural, err = buildNeural(ctx, refs, partDir, galleryDir, g.Recognition.Neural, o.threads())
+	return report, err
 }

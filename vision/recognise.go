@@ -54,6 +54,12 @@ func (r *Recogniser) Recognise(ctx context.Context, photo Photo) (Recognition, e
 		}
 	}
 	decision, candidates := decide(r.bestPerExhibit(found))
+	if r.network != nil && decision != DecisionMatch {
+		var err error
+		if decision, candidates, err = r.lookNeural(ctx, photo, found, &t); err != nil {
+			return Recognition{}, fmt.Errorf("recognise photo: %w", err)
+		}
+	}
 	t.Total = time.Since(start)
 	return Recognition{Decision: decision, Candidates: candidates, Timings: t}, nil
 }

@@ -426,7 +426,7 @@ func TestIndexPart(t *testing.T) {
 			{ID: "second", Pictures: []gallery.Picture{{File: "a1.png"}}},
 			{ID: "without a picture"},
 		},
-		Recognition: map[string]string{"index": "hnsw"},
+		Recognition: gallery.Recognition{Index: "hnsw"},
 	}
 	part := vision.IndexPart{}
 	if part.Name() != "recognition" {
@@ -450,11 +450,11 @@ func TestIndexPart(t *testing.T) {
 		t.Errorf("candidates %+v, want second", got.Candidates)
 	}
 
-	g.Recognition["index"] = "best"
+	g.Recognition.Index = "best"
 	if _, err := part.Build(context.Background(), g, dir, t.TempDir()); err == nil {
 		t.Error("an unknown kind of index is built")
 	}
-	g.Recognition = nil
+	g.Recognition = gallery.Recognition{}
 	g.Exhibits[0].Pictures[0].File = "../a0.png"
 	if _, err := part.Build(context.Background(), g, dir, t.TempDir()); !errors.Is(err, vision.ErrReference) {
 		t.Errorf("a picture outside the gallery: error %v, want ErrReference", err)

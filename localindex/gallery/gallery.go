@@ -41,12 +41,28 @@ type Gallery struct {
 	Sections  []Section `json:"sections"`
 	// Attract are short lines for the attract loop.
 	Attract []Localized `json:"attract,omitempty"`
-	// Recognition holds an author's overrides for the recognition index, such as {"index": "exact"}.
-	Recognition map[string]string `json:"recognition,omitempty"`
+	// Recognition holds an author's overrides for recognising exhibits on photos.
+	Recognition Recognition `json:"recognition,omitzero"`
 	// Search holds an author's overrides for searching the texts.
 	Search Search `json:"search,omitzero"`
 	// Documents holds an author's overrides for dividing documents that do not say it themselves.
 	Documents Division `json:"documents,omitzero"`
+}
+
+// Recognition says how exhibits are recognised on photos.
+type Recognition struct {
+	Index  string `json:"index,omitempty"` // auto, exact, hnsw; empty means auto
+	Neural Neural `json:"neural,omitzero"`
+}
+
+// Neural is a neural network that describes pictures beside their local features. Without a model there is none.
+type Neural struct {
+	Model  string     `json:"model,omitempty"`  // ONNX file, a slash-separated path below the gallery's folder
+	SHA256 string     `json:"sha256,omitempty"` // of the file, hex
+	Input  [2]int     `json:"input"`            // width and height in pixels
+	Mean   [3]float64 `json:"mean"`             // of red, green and blue from 0 to 1
+	Std    [3]float64 `json:"std"`
+	Layer  string     `json:"layer,omitempty"` // whose output describes a picture; empty means the model's own output
 }
 
 // Division says how documents are divided into sections and passages. Empty and 0 leave it to what a document's looks

@@ -26,7 +26,7 @@ type galleryYAML struct {
 	Halls       []gallery.Hall      `json:"halls"`
 	Kiosks      []gallery.Place     `json:"kiosks"`
 	Attract     []gallery.Localized `json:"attract"`
-	Recognition map[string]string   `json:"recognition"`
+	Recognition gallery.Recognition `json:"recognition"`
 	Venue       gallery.Venue       `json:"venue"`
 	Search      searchYAML          `json:"search"`
 	Documents   gallery.Division    `json:"documents"`
@@ -43,10 +43,12 @@ func readGalleryFile(root *os.Root, rep *report) *gallery.Gallery {
 	if !ok {
 		return nil
 	}
-	return parseGallery(GalleryFile, data, rep)
+	return parseGallery(root, data, rep)
 }
 
-func parseGallery(file string, data []byte, rep *report) *gallery.Gallery {
+// parseGallery reads gallery.yaml. Files that it names are looked for in root, which may be nil.
+func parseGallery(root *os.Root, data []byte, rep *report) *gallery.Gallery {
+	const file = GalleryFile
 	y, ok := parseYAML(file, 0, data, rep)
 	if !ok {
 		return nil
@@ -65,6 +67,9 @@ func parseGallery(file string, data []byte, rep *report) *gallery.Gallery {
 		Venue: in.Venue, Attract: in.Attract, Recognition: in.Recognition, Search: in.Search.search(), Documents: in.Documents,
 	}
 	y.checkGallery(g)
+	if root != nil && g.Recognition.Neural != (gallery.Neural{}) {
+		y.checkModel(root, g.Recognition.Neural)
+	}
 	return g
 }
 
@@ -117,13 +122,7 @@ func (y *yamlFile) checkGallery(g *gallery.Gallery) {
 	for i, a := range g.Attract {
 		y.checkTranslated([]any{"attract", i}, fmt.Sprintf("attract[%d]", i+1), a)
 	}
-	for key, value := range g.Recognition {
-		if key != "index" {
-			y.errorf([]any{"recognition", key}, "unknown key %q%s", "recognition."+key, suggestion(key, []string{"index"}))
-		} else if !slices.Contains([]string{"auto", "exact", "hnsw"}, value) {
-			y.errorf([]any{"recognition", key}, "recognition.index: %q must be auto, exact or hnsw", value)
-		}
-	}
+	y.checkRecognition(g.Recognition)
 	y.checkSearch(g.Search)
 	y.checkChunk([]any{"documents"}, "documents", g.Documents)
 	y.checkVenue(g)
