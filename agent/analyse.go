@@ -24,6 +24,12 @@ func (s *shelf) analyse(text, language, inHand string) question {
 		}
 	}
 	about, stems, chunks := s.takeNames(stems, words.HanChunks(plain))
+	q.pairs = s.pairs(stems, plain, len(about) > 0)
+	if pointsAtHouse.MatchString(plain) {
+		for i, c := range chunks {
+			chunks[i] = houseShows.ReplaceAllString(c, " ")
+		}
+	}
 	for _, n := range asked {
 		q.focus = append(q.focus, s.newUnit(unit{text: n.id, notion: n}, language))
 	}
@@ -32,6 +38,9 @@ func (s *shelf) analyse(text, language, inHand string) question {
 		q.focus = append(q.focus, s.hanUnits(c, q)...)
 	}
 	q.focus = dropRepeats(q.focus)
+	if q.howMade() {
+		q.focus[0].stems, q.focus[0].han = slices.Concat(q.focus[0].stems, process.stems), slices.Concat(q.focus[0].han, process.han)
+	}
 	if q.kind == kindDefine && q.names() && asksMeaning.MatchString(words.Fold(text)) {
 		q.focus = slices.DeleteFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.id == "meaning" })
 	}
@@ -42,6 +51,35 @@ func (s *shelf) analyse(text, language, inHand string) question {
 		q.about = []string{inHand}
 	}
 	return q
+}
+
+// houseShows are the words by which a house is asked what it shows: nothing more is asked.
+var houseShows = regexp.MustCompile(`展出|展示|收藏|陈列`)
+
+// process are words for how things are made.
+var process = newNotion("process", false, "join fire cut carve cast weave fold print paint mould throw build glaze engrave etch", "接成 拼成 烧成 烧制 刻 铸 织 折 印 涂 雕 拼 捏")
+
+var hanPair = regexp.MustCompile(`(\p{Han}{2}) ?(\d+)`)
+
+// pairs finds a word of a title with a number beside it that no title has: Rule 31, 规则110. A text that has them apart
+// from each other tells of something else.
+func (s *shelf) pairs(stems []string, plain string, named bool) []*regexp.Regexp {
+	var out []*regexp.Regexp
+	for i := 1; i < len(stems); i++ {
+		if isNumber(stems[i]) && s.topics.stems[stems[i-1]] && !isNumber(stems[i-1]) {
+			out = append(out, regexp.MustCompile(`\b`+regexp.QuoteMeta(stems[i-1])+`\w* `+stems[i]+`\b`))
+		}
+	}
+	for _, m := range hanPair.FindAllStringSubmatch(plain, -1) {
+		if !named && strings.Contains(s.topics.han.String(), m[1]) {
+			out = append(out, regexp.MustCompile(m[1]+` ?`+m[2]+`(\D|$)`))
+		}
+	}
+	return out
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 func (s *shelf) latinUnits(stems []string, q question) []unit {

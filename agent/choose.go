@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
 	"docent/agent/internal/words"
@@ -53,7 +54,7 @@ const (
 func (s *shelf) score(q question, in scope, passages []*passage, inHand string, level gallery.Level) []*candidate {
 	var out []*candidate
 	for _, p := range passages {
-		if !s.belongs(q, in, p) || !q.sameSubject(p) {
+		if !s.belongs(q, in, p) || !q.sameSubject(p) || !q.hasPairs(p) {
 			continue
 		}
 		sentences := make([]*candidate, len(p.sentences))
@@ -70,7 +71,7 @@ func (s *shelf) score(q question, in scope, passages []*passage, inHand string, 
 			}
 			c.score = c.coverage + bonuses(q, c, inHand, level)
 		}
-		out = append(out, sentences...)
+		out = append(out, slices.DeleteFunc(sentences, func(c *candidate) bool { return q.outOfPlace(c) })...)
 	}
 	slices.SortStableFunc(out, func(a, b *candidate) int { return cmp.Compare(b.score, a.score) })
 	return out
@@ -82,6 +83,9 @@ func newCandidate(q question, p *passage, s sentence) *candidate {
 		c.coverage, c.own = covered(q, c)
 		c.coverage /= total
 		c.own /= total
+	}
+	if q.asksCatalogue(c) {
+		c.coverage, c.own = 1, 1 // it is the answer, in whatever words it was asked for
 	}
 	return c
 }
@@ -105,6 +109,9 @@ func covered(q question, c *candidate) (sum, own float64) {
 		here := u.degree(c.terms)
 		if here == 0 && c.passage.facts() && u.notion != nil && u.notion.id == "discover" && makers.in(c.terms) {
 			here = madeBy
+		}
+		if here == 0 && u.notion != nil && u.notion.id == "price" && tellsPrice(c.text) {
+			here = synonym
 		}
 		share := max(inSentence*here, inHeading*u.degree(c.passage.title), inKeywords*u.degree(c.passage.keywords), inPassage*u.degree(c.passage.terms))
 		sum += share * u.weight
@@ -198,6 +205,12 @@ func answering(q question, in scope, candidates []*candidate) *candidate {
 // choose picks the sentences of an answer: the best one that answers and further ones of the candidates, best first. No
 // near duplicates, each readable without what it leaves out; ordered by source, then by where they stand in it.
 func choose(q question, best *candidate, candidates []*candidate) []*candidate {
+	if opening := openingOf(q, best, candidates); opening != nil {
+		if q.howMade() {
+			opening = withMaterials(q, opening, candidates)
+		}
+		return opening
+	}
 	out := []*candidate{}
 	if q.kind.strict() && !best.fitsItself {
 		for _, step := range []int{1, -1} {
@@ -216,6 +229,9 @@ func choose(q question, best *candidate, candidates []*candidate) []*candidate {
 		if c != best && (c.own < minOwnShare*best.own || c.own == 0 || q.kind.strict() && !c.fitsItself) || repeats(c, out) {
 			continue
 		}
+		if q.kind == kindHowMany && beside(q, best.text) > 0 && c != best && beside(q, c.text) == 0 && !q.notion("price") {
+			continue
+		}
 		if headed(q, best) && !headed(q, c) && c.passage.section.ID != best.passage.section.ID {
 			continue
 		}
@@ -225,6 +241,9 @@ func choose(q question, best *candidate, candidates []*candidate) []*candidate {
 		}
 		out = append(append(out, leans...), c)
 		chosen++
+	}
+	if q.howMade() {
+		out = withMaterials(q, out, candidates)
 	}
 	if next := neighbour(best, candidates, 1); len(out) == 1 && next != nil && best.passage.prose() && !repeats(next, out) {
 		out = append(out, next)
@@ -237,6 +256,61 @@ func choose(q question, best *candidate, candidates []*candidate) []*candidate {
 func headed(q question, c *candidate) bool {
 	total := q.weight()
 	return total > 0 && q.weightIn(c.passage.title) >= total
+}
+
+// openingOf is the opening of a section whose heading asks what the visitor asks, down to the sentence that answers
+// best: such a section is the answer, and begins at its beginning. It is nil for questions of one fact.
+func openingOf(q question, best *candidate, candidates []*candidate) []*candidate {
+	if q.kind.strict() || q.kind == kindWhat || q.kind == kindDefine || !headed(q, best) || !best.passage.prose() {
+		return nil
+	}
+	most := maxSentences
+	if best.passage.order <= 1 && best.index < maxTogether {
+		most = max(most, best.index+1)
+	}
+	out := slices.DeleteFunc(slices.Clone(candidates), func(c *candidate) bool {
+		return c.passage.section.ID != best.passage.section.ID || c.passage.order > 1 || c.index >= most
+	})
+	if len(out) == 0 {
+		return nil // only a later passage of the section was found
+	}
+	return readable(out)
+}
+
+// withMaterials puts what the catalogue says an exhibit is made of to the end.
+func withMaterials(q question, picked, candidates []*candidate) []*candidate {
+	for _, c := range candidates {
+		if c.passage.facts() && materialLine.MatchString(c.text) && slices.Contains(q.about, c.passage.section.Exhibit) && !slices.Contains(picked, c) && len(picked) < maxTogether {
+			return append(picked, c)
+		}
+	}
+	return picked
+}
+
+// hasPairs reports whether a passage has the question's pairs of a word and a number.
+func (q question) hasPairs(p *passage) bool {
+	return len(q.pairs) == 0 || !slices.ContainsFunc(q.pairs, func(r *regexp.Regexp) bool { return !r.MatchString(words.Fold(p.Text)) })
+}
+
+// listLine opens the list of what a hall shows.
+var listLine = regexp.MustCompile(`It shows |这里展出：`)
+
+// outOfPlace reports whether a sentence cannot be an answer for where it stands: the list of a hall's exhibits tells
+// only where they are, and the catalogue's facts no reasons, and how it was made only by its materials.
+func (q question) outOfPlace(c *candidate) bool {
+	if c.listed {
+		return q.kind != kindWhere && !q.notion("hall")
+	}
+	if !c.passage.facts() {
+		return false
+	}
+	switch q.kind {
+	case kindWhy:
+		return true
+	case kindHow:
+		return !materialLine.MatchString(c.text)
+	}
+	return false
 }
 
 // maxLean is how many sentences before it one may lean on.

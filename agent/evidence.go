@@ -21,6 +21,8 @@ type sentence struct {
 	text  string
 	terms words.Terms
 	index int // in its passage
+	// listed is set in the list of a hall's exhibits.
+	listed bool
 }
 
 // candidate is one sentence that may become part of an answer to a question.
@@ -121,8 +123,13 @@ func (d *desk) open(p gallery.Passage, s gallery.Section) *passage {
 		keywords = slices.Concat(keywords, e.Keywords, []string{e.Title.In(s.Language)})
 	}
 	out.keywords = words.Extract(lines(keywords))
+	list := len(s.Text)
+	if at := listLine.FindStringIndex(s.Text); at != nil && strings.HasPrefix(s.ID, "hall/") {
+		list = at[0]
+	}
 	for i, text := range words.Sentences(p.Text) {
-		out.sentences = append(out.sentences, sentence{text: text, terms: words.Extract(text), index: i})
+		listed := strings.Index(s.Text, text) >= list
+		out.sentences = append(out.sentences, sentence{text: text, terms: words.Extract(text), index: i, listed: listed})
 	}
 	d.opened[p.ID] = out
 	return out

@@ -148,7 +148,7 @@ func replanByRules(r report, t Turn, p plan.ExecutionPlan) (planStep, bool) {
 		}
 		a.Minutes = 10
 		args = a
-	case toolVenue, toolHall:
+	case toolVenue, toolHall, toolCollection, toolWalk:
 		next.Tool, args = toolRecall, recallArgs{Question: p.Rewritten}
 	default:
 		return planStep{}, false
@@ -174,11 +174,14 @@ func widened(question string) string {
 
 // collect makes an answer of what the steps brought, in their order, and admits what could not be looked up.
 func (c *guideCaller) collect(d *desk, reports []report, p plan.ExecutionPlan) found {
-	var failed []string
+	var failed, missing []string // missing: parts that the gallery has nothing on
 	f := found{language: p.Language, question: question{language: p.Language}, answer: answer{language: p.Language}}
 	for _, r := range reports {
 		if !r.met() {
-			if !slices.Contains(failed, r.step.Tool) {
+			switch {
+			case p.Template == plan.Compound && r.step.Tool == toolRecall && !r.result.Refused:
+				missing = append(missing, r.step.Description)
+			case !slices.Contains(failed, r.step.Tool):
 				failed = append(failed, r.step.Tool)
 			}
 			continue
@@ -196,8 +199,8 @@ func (c *guideCaller) collect(d *desk, reports []report, p plan.ExecutionPlan) f
 		}
 	}
 	f.passages = f.answer.passages
-	if f.answer.answered && len(failed) > 0 {
-		f.warning = c.box.say.admit(failed)
+	if f.answer.answered {
+		f.warning = c.box.say.warning(p.Language, missing, failed)
 	}
 	return f
 }

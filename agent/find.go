@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"docent/agent/tool"
 	"docent/localindex/gallery"
@@ -31,6 +32,9 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 		f := s.findExplanation(d, q.about[0], language, t.Level, overviewShare)
 		f.question = q
 		return f, nil
+	}
+	if q.asksHouse() {
+		return s.findHouse(d, q, language), nil
 	}
 	for _, in := range languagesFrom(language, s.languages) {
 		passages, err := d.gather(ctx, q, in)
@@ -84,6 +88,39 @@ func (s *shelf) findExplanation(d *desk, exhibit, language string, level gallery
 	}
 	f.answer = nothing(language, phrasesIn(language).noExhibit)
 	return f
+}
+
+// houseSentences is how many sentences tell what the house is.
+const houseSentences = 3
+
+// findHouse tells what the house is: by the first text of its own about itself, else by its plan.
+func (s *shelf) findHouse(d *desk, q question, language string) found {
+	for _, in := range languagesFrom(language, s.languages) {
+		var best *passage
+		for _, sec := range d.lib.Sections("", in) {
+			if sec.Domain != gallery.DomainVenue || sec.Exhibit != "" || len(sec.Passages) == 0 {
+				continue
+			}
+			if strings.HasPrefix(sec.ID, "documents/") {
+				best = d.open(sec.Passages[0], sec.Section)
+				break
+			}
+			if strings.HasPrefix(sec.ID, "gallery/") {
+				best = d.open(sec.Passages[0], sec.Section)
+			}
+		}
+		if best == nil {
+			continue
+		}
+		var picked []*candidate
+		for _, one := range best.sentences[:min(len(best.sentences), houseSentences)] {
+			picked = append(picked, &candidate{sentence: one, passage: best})
+		}
+		a := compose(d.lib, language, picked)
+		a.introduce(language, in)
+		return found{language: language, question: q, passages: a.passages, picked: picked, in: in, answer: a}
+	}
+	return found{language: language, question: q, answer: nothing(language, phrasesIn(language).nothing)}
 }
 
 // introduce says that what follows is in another language than the answer.

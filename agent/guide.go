@@ -196,7 +196,7 @@ func (g *Guide) record(out stream, outcome, by string) {
 func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, out stream) (Done, error) {
 	s, d := g.shelves.of(lib), newDesk(lib, t.Exhibit, out.trace)
 	out.trace.Stage("plan")
-	p := s.plan(t, language)
+	p := s.plan(t, language, g.clock())
 	out.trace.Plan(p)
 	t.Level = p.Level
 	caller, err := g.caller(s, d, t, p, out.trace)
@@ -238,11 +238,11 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 }
 
 // plan decides what a turn wants. An explanation wants just that.
-func (s *shelf) plan(t Turn, language string) plan.ExecutionPlan {
+func (s *shelf) plan(t Turn, language string, now time.Time) plan.ExecutionPlan {
 	if t.Explain {
 		return plan.ExecutionPlan{Mode: plan.Chat, Task: plan.Single, Language: language, Level: t.Level}
 	}
-	in := plan.Input{Question: t.Question, Language: language, Level: t.Level, Exhibit: t.Exhibit, Hall: s.hallOf(t.Place)}
+	in := plan.Input{Question: t.Question, Language: language, Level: t.Level, Exhibit: t.Exhibit, Hall: s.hallOf(t.Place), Visit: visitOf(t, now)}
 	for _, x := range t.History {
 		in.History = append(in.History, plan.Exchange{Question: clip(x.Question, longestQuestion), Answer: x.Answer})
 	}

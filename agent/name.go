@@ -29,10 +29,7 @@ func newName(exhibit, title string) name {
 
 // in reports whether a text has the title.
 func (n name) in(t words.Terms) bool {
-	if n.han != "" {
-		return strings.Contains(t.Han, n.han)
-	}
-	return indexRun(t.Latin, n.stems) >= 0
+	return (n.han == "" || strings.Contains(t.Han, n.han)) && (len(n.stems) == 0 || indexRun(t.Latin, n.stems) >= 0)
 }
 
 // takeNames finds the exhibits named in a question and removes their names from what is left of it.
@@ -42,7 +39,7 @@ func (s *shelf) takeNames(stems, chunks []string) (about, restStems, restChunks 
 		if !slices.Contains(about, n.exhibit) {
 			about = append(about, n.exhibit)
 		}
-		if at := indexRun(restStems, n.stems); n.han == "" && at >= 0 {
+		if at := indexRun(restStems, n.stems); at >= 0 {
 			restStems = slices.Concat(restStems[:at], restStems[at+len(n.stems):])
 		}
 		if n.han != "" {
@@ -82,8 +79,9 @@ func indexRun(all, part []string) int {
 func (s *shelf) named(stems, chunks []string) []name {
 	var out []name
 	for _, n := range s.names {
-		if n.han == "" && indexRun(stems, n.stems) >= 0 ||
-			len([]rune(n.han)) >= 2 && slices.ContainsFunc(chunks, func(c string) bool { return strings.Contains(c, n.han) }) {
+		latin := indexRun(stems, n.stems) >= 0
+		han := len([]rune(n.han)) >= 2 && slices.ContainsFunc(chunks, func(c string) bool { return strings.Contains(c, n.han) })
+		if latin && (n.han == "" || han) || han && len(n.stems) == 0 { // 规则30 is named by both its parts
 			out = append(out, n)
 		}
 	}

@@ -38,6 +38,9 @@ func (u unit) in(t words.Terms) bool {
 var (
 	makerLine = regexp.MustCompile(`^(Maker: |作者：)`)
 	dateLine  = regexp.MustCompile(`^(Date: |年代：)`)
+
+	materialLine  = regexp.MustCompile(`^(Materials: |材质：)`)
+	catalogueLine = regexp.MustCompile(`^(Maker|Date|Materials|Credit|Its accession number)|^(作者|年代|材质|来源|藏品编号)：`)
 )
 
 // question is a question taken apart.
@@ -50,6 +53,26 @@ type question struct {
 	focus    []unit   // what it asks, without the names of the exhibits it is about
 	house    bool     // it asks for something of the house: hours, tickets, toilets
 	scopes   []scope
+	pairs    []*regexp.Regexp // a word of a title and a number that is not its own, which must stand together: rule 31
+}
+
+// only reports whether the question asks for these notions and nothing else.
+func (q question) only(ids ...string) bool {
+	return len(q.focus) > 0 && !slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil || !slices.Contains(ids, u.notion.id) })
+}
+
+// asksHouse reports whether the question is what the house is, and nothing more.
+func (q question) asksHouse() bool {
+	return len(q.focus) == 0 && !q.named && (q.kind == kindWhat || q.kind == kindDefine) && slices.Equal(q.scopes, []scope{scopeHouse}) &&
+		pointsAtHouse.MatchString(words.Fold(q.text))
+}
+
+// howMade reports whether the question is how an exhibit was made, and not by whom.
+func (q question) howMade() bool { return q.kind == kindHow && q.only("make") }
+
+// withWork reports whether the question is what visitors may do with an exhibit, which the house tells.
+func (q question) withWork() bool {
+	return q.notion("touch") || q.notion("photography") || q.notion("shop")
 }
 
 // names reports whether the question has a word of its own, beside notions that can be asked of anything.
@@ -121,8 +144,13 @@ func (q question) asksFacts() bool {
 // asksCatalogue reports whether a sentence is the catalogue's maker or date of the exhibit the question is about, and the
 // question asks for nothing else: who made it, what year.
 func (q question) asksCatalogue(c *candidate) bool {
-	if !c.passage.facts() || !slices.Contains(q.about, c.passage.section.Exhibit) ||
-		slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion == nil || u.notion.id != "make" }) {
+	if !c.passage.facts() || !slices.Contains(q.about, c.passage.section.Exhibit) {
+		return false
+	}
+	if q.notion("material") && q.only("make", "material") && q.kind != kindWhy && !q.kind.strict() {
+		return materialLine.MatchString(c.text)
+	}
+	if len(q.focus) > 0 && !q.only("make") {
 		return false
 	}
 	switch q.kind {

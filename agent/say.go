@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,10 +27,12 @@ func sayingsIn(language string) sayings {
 	if language == words.Chinese {
 		return sayings{chinese: true, stepFree: "全程没有台阶。", failed: "有一部分我没能查到：%s。", tasks: map[string]string{
 			toolRecall: "馆里的文字资料", toolExhibit: "展品资料", toolCompare: "展品的比较", toolHall: "展厅介绍", toolVenue: "当天的安排", toolTour: "参观路线",
+			toolCollection: "展品目录", toolWalk: "路线", toolNext: "下一件展品",
 		}}
 	}
 	return sayings{stepFree: " The whole way is step-free.", failed: "I could not look up one part of it: %s.", tasks: map[string]string{
 		toolRecall: "the gallery's texts", toolExhibit: "the exhibit", toolCompare: "the comparison", toolHall: "the hall", toolVenue: "that day's programme", toolTour: "the route",
+		toolCollection: "the catalogue", toolWalk: "the way", toolNext: "what comes next",
 	}}
 }
 
@@ -61,7 +64,7 @@ func (s sayings) card(e gallery.Exhibit, hall, language string) string {
 			out += "：" + strings.Join(parts, "，")
 		}
 		if hall != "" {
-			out += fmt.Sprintf("，在%s（%s）", hall, e.Label)
+			out += fmt.Sprintf("，在%s%s", hall, s.label(e))
 		}
 		return out + "。"
 	}
@@ -70,10 +73,43 @@ func (s sayings) card(e gallery.Exhibit, hall, language string) string {
 		out += ": " + strings.Join(parts, ", ")
 	}
 	if hall != "" {
-		out += fmt.Sprintf(", in the %s hall (%s)", hall, e.Label)
+		out += fmt.Sprintf(", in %s%s", s.theHall(hall), s.label(e))
 	}
 	return out + "."
 }
+
+// label is the number on the wall in brackets, "" where there is none.
+func (s sayings) label(e gallery.Exhibit) string {
+	switch {
+	case e.Label == "":
+		return ""
+	case s.chinese:
+		return "（" + e.Label + "）"
+	}
+	return " (" + e.Label + ")"
+}
+
+// place is the number on the wall and the hall in brackets, as far as they are known.
+func (s sayings) place(e gallery.Exhibit, hall string) string {
+	parts := slices.DeleteFunc([]string{e.Label, hall}, func(p string) bool { return p == "" })
+	switch {
+	case len(parts) == 0:
+		return ""
+	case s.chinese:
+		return "（" + strings.Join(parts, "，") + "）"
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// theHall names a hall in English: the Curves hall, but Room 19.
+func (s sayings) theHall(name string) string {
+	if room.MatchString(name) {
+		return name
+	}
+	return "the " + name + " hall"
+}
+
+var room = regexp.MustCompile(`(?i)\b(hall|room|gallery|floor|wing|cabinet|court|chapel)\b|\d`)
 
 var plainYear = regexp.MustCompile(`^\D{0,3}(\d{4})\D{0,1}$`)
 
@@ -118,9 +154,9 @@ func (s sayings) hallsOf(a, b gallery.Exhibit, hallA, hallB, language string) st
 	case s.chinese:
 		return fmt.Sprintf("%s在%s，%s在%s。", one, hallA, other, hallB)
 	case a.Hall == b.Hall:
-		return fmt.Sprintf("Both are in the %s hall.", hallA)
+		return fmt.Sprintf("Both are in %s.", s.theHall(hallA))
 	}
-	return fmt.Sprintf("%s is in the %s hall, %s in the %s hall.", one, hallA, other, hallB)
+	return fmt.Sprintf("%s is in %s, %s in %s.", one, s.theHall(hallA), other, s.theHall(hallB))
 }
 
 var hanWeekday = []string{"星期日", "星期一", "星期二", "星期三", "星期四", "星期五", "星期六"}
@@ -197,6 +233,20 @@ func (s sayings) open(d venue.Day, now time.Time, asksNow bool, g *gallery.Galle
 	return fmt.Sprintf("On %s the gallery is open %s%s.", date, s.spans(d.Spans), reason)
 }
 
+// usual tells the hours of a holiday's weekday, as what they are: the gallery lists nothing for the day itself.
+func (s sayings) usual(d venue.Day) string {
+	date := s.date(d.Date)
+	switch {
+	case s.chinese && len(d.Spans) == 0:
+		return fmt.Sprintf("馆里没有为%s另行公布时间；这一天平时闭馆。", date)
+	case s.chinese:
+		return fmt.Sprintf("馆里没有为%s另行公布时间；这一天平时的开放时间是%s，节日请以现场公告为准。", date, s.spans(d.Spans))
+	case len(d.Spans) == 0:
+		return fmt.Sprintf("The gallery lists no special hours for %s; on that weekday it is usually closed.", date)
+	}
+	return fmt.Sprintf("The gallery lists no special hours for %s; on that weekday it is usually open %s. For the holiday itself, please ask at the desk.", date, s.spans(d.Spans))
+}
+
 func (s sayings) nextOpen(d venue.Day) string {
 	if s.chinese {
 		return fmt.Sprintf("下一个开放日是%s，%s。", s.date(d.Date), s.spans(d.Spans))
@@ -214,7 +264,7 @@ func (s sayings) event(e gallery.Event, hall, language string) string {
 		return fmt.Sprintf("%s：%s%s。", name, when, hall)
 	}
 	if hall != "" {
-		hall = ", in the " + hall + " hall"
+		hall = ", in " + s.theHall(hall)
 	}
 	return fmt.Sprintf("%s: %s%s.", name, when, hall)
 }
@@ -227,14 +277,14 @@ func (s sayings) stop(i int, st tour.Stop, t tour.Tour, e gallery.Exhibit, hall,
 	total, walk := int(math.Ceil(t.Minutes)), int(math.Ceil(t.Walking))
 	if s.chinese {
 		if i == 0 {
-			return fmt.Sprintf("这条路线有%d站，约%d分钟，其中步行约%d分钟：先走%d米到%s（%s，%s），看%d分钟%s。", len(t.Stops), total, walk, metres, title, e.Label, hall, minutes, why)
+			return fmt.Sprintf("这条路线有%d站，约%d分钟，其中步行约%d分钟：先走%d米到%s%s，看%d分钟%s。", len(t.Stops), total, walk, metres, title, s.place(e, hall), minutes, why)
 		}
-		return fmt.Sprintf("再走%d米到%s（%s，%s），看%d分钟%s。", metres, title, e.Label, hall, minutes, why)
+		return fmt.Sprintf("再走%d米到%s%s，看%d分钟%s。", metres, title, s.place(e, hall), minutes, why)
 	}
 	if i == 0 {
-		return fmt.Sprintf("This route has %d stops and takes about %d minutes, %d of them walking: begin %d m away with %s (%s, %s), %d minutes%s.", len(t.Stops), total, walk, metres, title, e.Label, hall, minutes, why)
+		return fmt.Sprintf("This route has %d stops and takes about %d minutes, %d of them walking: begin %d m away with %s%s, %d minutes%s.", len(t.Stops), total, walk, metres, title, s.place(e, hall), minutes, why)
 	}
-	return fmt.Sprintf("Then %d m on to %s (%s, %s), %d minutes%s.", metres, title, e.Label, hall, minutes, why)
+	return fmt.Sprintf("Then %d m on to %s%s, %d minutes%s.", metres, title, s.place(e, hall), minutes, why)
 }
 
 func (s sayings) reason(st tour.Stop, hall string) string {
@@ -246,7 +296,7 @@ func (s sayings) reason(st tour.Stop, hall string) string {
 	case st.Reason == tour.NewHall && s.chinese:
 		return fmt.Sprintf("，这是%s的第一站", hall)
 	case st.Reason == tour.NewHall:
-		return fmt.Sprintf(", your first of the %s hall", hall)
+		return ", your first of " + s.theHall(hall)
 	case s.chinese:
 		return "，顺路"
 	}

@@ -42,19 +42,21 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 		return []scope{scopeHouse}
 	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
 		return []scope{scopeHouse}
+	case q.withWork() && inHand != "" && (atWork || points) && !q.named:
+		return []scope{scopeHouse, scopeAbout}
 	case q.named, atWork && inHand != "":
 		return []scope{scopeAbout}
 	case atWork, inHand == "" && points && !q.house && !q.names(): // this painting, it: which?
 		return nil
 	case q.house && inHand != "" && points:
 		return []scope{scopeHouse, scopeAbout}
-	case q.house && now:
+	case q.house && (now || !q.names()): // toilets and parking are not told of the exhibits
 		return []scope{scopeHouse}
 	case q.house && inHand != "":
 		return []scope{scopeHouse, scopeAbout, scopeAll}
 	case q.house:
 		return []scope{scopeHouse, scopeAll}
-	case inHand != "" && (points || len(q.focus) == 0):
+	case inHand != "" && (points || !q.names()): // also "Who made it?" without the it
 		return []scope{scopeAbout}
 	case now && inHand != "":
 		return []scope{scopeAbout, scopeHouse}
@@ -76,7 +78,7 @@ var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|pict
 	`[这那此](一)?(幅|件|张|个(作品|展品|图案|东西))|[这那]画`)
 
 // pointsAtHouse matches words that can mean the house only.
-var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (building|house|place|museum|gallery)\b|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)
+var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (building|house|place|museum|gallery)\b|\b(work|works|working|employed|volunteer|live|lives) here\b|(馆里|这里|本馆|馆内)(一共|总共)?有?(多少|几个?)(人|员工|工作人员)|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)
 
 // pointsAtGuide matches questions about the guide itself.
 var pointsAtGuide = regexp.MustCompile(`\b(who|what) are you\b|\byour name\b|\bare you (a|an|real|human|alive)\b|\bdo you (like|love|think|feel)\b|[你您](是谁|叫什么|是机器人|是人|喜欢|觉得)`)

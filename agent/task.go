@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"docent/agent/collection"
+	"docent/agent/internal/words"
 	"docent/agent/plan"
 	"docent/agent/tool"
 )
@@ -34,50 +36,102 @@ const usualMinutes = 45
 // hallStops is how many exhibits of a hall are told as its highlights.
 const hallStops = 3
 
+// steps collects the steps of a task.
+type steps struct{ list []planStep }
+
+// add puts a step to the end and returns its number.
+func (s *steps) add(name, description string, args any, after ...int) int {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return 0 // cannot happen: strings and numbers
+	}
+	s.list = append(s.list, planStep{ID: len(s.list) + 1, Description: description, Tool: name, Args: raw, Expected: "facts", DependsOn: after})
+	return len(s.list)
+}
+
 // template lists the steps of a task, without a model.
 func (s *shelf) template(p plan.ExecutionPlan, t Turn) []planStep {
-	a := p.Arguments
-	var out []planStep
-	add := func(name, description string, args any, after ...int) {
-		raw, err := json.Marshal(args)
-		if err != nil {
-			return // cannot happen: strings and numbers
-		}
-		out = append(out, planStep{ID: len(out) + 1, Description: description, Tool: name, Args: raw, Expected: "facts", DependsOn: after})
+	var out steps
+	if p.Template != plan.Compound {
+		s.addSteps(&out, p.Template, p.Arguments, t, p.Language, false)
+		return out.list
 	}
-	switch p.Template {
+	for _, part := range p.Parts {
+		if part.Template == "" {
+			out.add(toolRecall, part.Text, recallArgs{part.Text, part.Exhibit})
+			continue
+		}
+		s.addSteps(&out, part.Template, part.Arguments, t, p.Language, true)
+	}
+	return out.list
+}
+
+// addSteps adds the steps of one template. As one part of several it is told in short.
+func (s *shelf) addSteps(out *steps, template plan.Template, a plan.Arguments, t Turn, language string, short bool) {
+	switch template {
 	case plan.Compare:
 		for _, id := range a.Exhibits {
-			add(toolExhibit, "what it is", exhibitArgs{id})
+			out.add(toolExhibit, "what it is", exhibitArgs{id})
 		}
-		add(toolCompare, "what they share and differ in", compareArgs{a.Exhibits})
+		out.add(toolCompare, "what they share and differ in", compareArgs{a.Exhibits})
 	case plan.Highlights:
-		add(toolHall, "what the hall is about", hallArgs{a.Hall})
+		out.add(toolHall, "what the hall is about", hallArgs{a.Hall})
 		n := 0
 		for _, e := range s.catalogue.Exhibits {
-			if e.Hall == a.Hall && e.ID != t.Exhibit && n < hallStops {
-				add(toolExhibit, "what it is", exhibitArgs{e.ID})
+			if e.Hall == a.Hall && e.ID != t.Exhibit && n < hallStops && !short {
+				out.add(toolExhibit, "what it is", exhibitArgs{e.ID})
 				n++
 			}
 		}
 	case plan.Route:
-		add(toolTour, "the walk", tourArgs{Minutes: a.Minutes, Interests: a.Interests, Hall: a.Hall, StepFree: a.StepFree})
+		out.add(toolTour, "the walk", tourArgs{Minutes: a.Minutes, Interests: a.Interests, Hall: a.Hall, StepFree: a.StepFree, Children: a.Children, Quiet: a.Quiet, Dislikes: a.Dislikes})
 	case plan.Family:
 		minutes := a.Minutes
 		if minutes == 0 {
 			minutes = usualMinutes
 		}
-		add(toolTour, "a walk for children", tourArgs{Minutes: minutes, Interests: a.Interests, StepFree: a.StepFree, Children: true})
+		out.add(toolTour, "a walk for children", tourArgs{Minutes: minutes, Interests: a.Interests, StepFree: a.StepFree, Children: true, Dislikes: a.Dislikes})
 		child, baby := "How much is a ticket for a child?", "Where is the baby care room?"
-		if p.Language == "zh" {
+		if language == words.Chinese {
 			child, baby = "儿童票多少钱？", "母婴室在哪里？"
 		}
-		add(toolRecall, "what it costs", recallArgs{Question: child})
-		add(toolRecall, "what families need", recallArgs{Question: baby})
+		out.add(toolRecall, "what it costs", recallArgs{Question: child})
+		out.add(toolRecall, "what families need", recallArgs{Question: baby})
 	case plan.Practical:
-		add(toolVenue, "that day", venueArgs{a.Topic, a.Day})
+		out.add(toolVenue, "that day", venueArgs{a.Topic, a.Day})
+	case plan.Next:
+		out.add(toolNext, "what to see next", nextArgs{Interests: a.Interests, Dislikes: a.Dislikes, StepFree: a.StepFree, Children: a.Children})
+	case plan.Walk:
+		to := ""
+		if len(a.Exhibits) > 0 {
+			to = a.Exhibits[0]
+		}
+		out.add(toolWalk, "the way there", walkArgs{From: a.From, To: to, Hall: a.Hall, StepFree: a.StepFree})
+	case plan.Collection:
+		s.addCollection(out, a, short)
 	}
-	return out
+}
+
+// mostTold is how many exhibits that a question means are told of, beside being listed.
+const mostTold = 3
+
+// addCollection adds what the catalogue knows, then what the few exhibits are that were meant, and the ways between
+// them. Which they are is known before the first step, as it is looked up in the catalogue at hand.
+func (s *shelf) addCollection(out *steps, a plan.Arguments, short bool) {
+	listed := out.add(toolCollection, "which they are", collectionArgs{a.Query})
+	if a.Query.Order == "" {
+		return
+	}
+	of := collection.Select(s.gallery.Exhibits, a.Query).Exhibits
+	of = of[:min(len(of), mostTold)]
+	for _, e := range of {
+		if !short {
+			out.add(toolExhibit, "what it is", exhibitArgs{e.ID}, listed)
+		}
+	}
+	for i := 1; i < len(of) && a.Between; i++ {
+		out.add(toolWalk, "the way between them", walkArgs{From: of[i-1].ID, To: of[i].ID, StepFree: a.StepFree}, listed)
+	}
 }
 
 // perform carries out a task of several steps. ok is false where it brought nothing and nothing was said.

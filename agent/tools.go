@@ -26,6 +26,10 @@ const (
 	toolHall    = "hall"
 	toolVenue   = "venue_info"
 	toolTour    = "plan_tour"
+
+	toolCollection = "collection"
+	toolWalk       = "find_way"
+	toolNext       = "suggest_next"
 )
 
 // toolbox is what the tools of one turn work with.
@@ -67,6 +71,8 @@ type (
 		Hall      string   `json:"hall,omitempty"`
 		StepFree  bool     `json:"step_free,omitempty"`
 		Children  bool     `json:"children,omitempty"`
+		Quiet     bool     `json:"quiet,omitempty"`
+		Dislikes  []string `json:"dislikes,omitempty"`
 	}
 )
 
@@ -76,7 +82,11 @@ func (g *Guide) caller(s *shelf, d *desk, t Turn, p plan.ExecutionPlan, rec *tra
 	if s.gallery != nil {
 		b.now = b.now.In(venue.Location(s.gallery))
 	}
-	r, err := tool.NewRegistry(b.tools()...)
+	tools := b.tools()
+	if g.web != nil {
+		tools = append(tools, b.webTool(g.web))
+	}
+	r, err := tool.NewRegistry(tools...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +110,15 @@ func (b *toolbox) tools() []tool.Tool {
 	return append(out,
 		define(toolHall, "What a hall is about.", `{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`, with(b.hall)),
 		define(toolVenue, "Opening hours or events of one day.",
-			`{"type":"object","properties":{"topic":{"enum":["hours","events"]},"day":{"type":"object","properties":{"name":{"enum":["now","today","tomorrow","day_after_tomorrow","weekday","date"]},"weekday":{"type":"string"},"date":{"type":"string","description":"2026-12-25 or 12-25"}},"required":["name"]}},"required":["topic","day"]}`, with(b.venue)),
+			`{"type":"object","properties":{"topic":{"enum":["hours","events"]},"day":{"type":"object","properties":{"name":{"enum":["now","today","tomorrow","day_after_tomorrow","weekday","weekend","date"]},"weekday":{"type":"string"},"date":{"type":"string","description":"2026-12-25 or 12-25"}},"required":["name"]}},"required":["topic","day"]}`, with(b.venue)),
 		define(toolTour, "Plans a walk from the kiosk: which exhibits, in which order, how long.",
-			`{"type":"object","properties":{"minutes":{"type":"integer"},"interests":{"type":"array","items":{"type":"string"}},"hall":{"type":"string"},"step_free":{"type":"boolean"},"children":{"type":"boolean"}},"required":["minutes"]}`, with(b.tour)),
+			`{"type":"object","properties":{"minutes":{"type":"integer"},"interests":{"type":"array","items":{"type":"string"}},"hall":{"type":"string"},"step_free":{"type":"boolean"},"children":{"type":"boolean"},"quiet":{"type":"boolean"},"dislikes":{"type":"array","items":{"type":"string"}}},"required":["minutes"]}`, with(b.tour)),
+		define(toolCollection, "What the catalogue knows of its exhibits together: how many, the oldest or newest, those of a maker, a hall or a time.",
+			`{"type":"object","properties":{"query":{"type":"object","properties":{"order":{"enum":["oldest","newest"]},"n":{"type":"integer"},"maker":{"type":"string"},"hall":{"type":"string","description":"id"},"from":{"type":"integer","description":"year"},"to":{"type":"integer"},"count":{"type":"boolean"}}}},"required":["query"]}`, with(b.collection)),
+		define(toolWalk, "The way to an exhibit or hall: metres, minutes, halls.",
+			`{"type":"object","properties":{"from":{"type":"string","description":"exhibit; without it, where the visitor stands"},"to":{"type":"string","description":"exhibit"},"hall":{"type":"string","description":"instead of to"},"step_free":{"type":"boolean"}}}`, with(b.walk)),
+		define(toolNext, "What to see next from where the visitor stands.",
+			`{"type":"object","properties":{"interests":{"type":"array","items":{"type":"string"}},"dislikes":{"type":"array","items":{"type":"string"}},"step_free":{"type":"boolean"},"children":{"type":"boolean"}}}`, with(b.next)),
 	)
 }
 
@@ -168,7 +184,8 @@ func (b *toolbox) exhibit(_ context.Context, a exhibitArgs) (tool.Data, error) {
 		out = append(out, b.fact(b.say.card(e, b.hallName(e.Hall), b.plan.Language), p))
 	}
 	for _, in := range languagesFrom(b.plan.Language, b.shelf.languages) {
-		if picked := d.explain(a.ID, in, b.turn.Level, overviewShare); len(picked) > 0 {
+		picked := slices.DeleteFunc(d.explain(a.ID, in, b.turn.Level, overviewShare), func(c *candidate) bool { return c.passage.facts() && len(out) > 0 })
+		if len(picked) > 0 {
 			out = append(out, b.facts(picked[:min(len(picked), overviewSentences)])...)
 			break
 		}
@@ -267,22 +284,41 @@ func (b *toolbox) hall(_ context.Context, a hallArgs) (tool.Data, error) {
 }
 
 func (b *toolbox) venue(_ context.Context, a venueArgs) (tool.Data, error) {
-	g, d := b.shelf.gallery, newDesk(b.lib, "", b.trace)
-	date, err := venue.Resolve(a.Day, b.now)
+	dates, err := venue.Dates(a.Day, b.now)
 	if err != nil {
 		return tool.Data{}, &tool.Miss{What: err.Error(), Hint: "name a day as the schema tells"}
 	}
-	day := venue.On(g, date)
-	if a.Day.Holiday && !day.Special {
-		return tool.Data{}, &tool.Miss{What: "the gallery does not tell the hours of that holiday", Hint: "use " + toolRecall}
+	var out tool.Data
+	var missed error
+	for _, date := range dates {
+		data, err := b.venueOn(a, date)
+		if err != nil {
+			missed = err
+			continue
+		}
+		out.Facts = append(out.Facts, data.Facts...)
+		out.Values = data.Values
 	}
+	if len(out.Facts) == 0 {
+		return tool.Data{}, missed
+	}
+	return out, nil
+}
+
+// venueOn tells the hours or events of one date.
+func (b *toolbox) venueOn(a venueArgs, date time.Time) (tool.Data, error) {
+	g, d := b.shelf.gallery, newDesk(b.lib, "", b.trace)
+	day := venue.On(g, date)
 	hours := b.hoursPassage(d, day)
 	if hours == nil || !day.Known {
 		return tool.Data{}, &tool.Miss{What: "the gallery tells no opening hours", Hint: "use " + toolRecall}
 	}
 	if a.Topic == "hours" {
 		out := []tool.Fact{b.fact(b.say.open(day, b.now, a.Day.Name == "now", g, b.plan.Language), hours)}
-		if len(day.Spans) == 0 {
+		if a.Day.Holiday && !day.Special {
+			out = []tool.Fact{b.fact(b.say.usual(day), hours)}
+		}
+		if len(day.Spans) == 0 && a.Day.Name != "weekend" {
 			if next, ok := venue.NextOpen(g, date); ok {
 				out = append(out, b.fact(b.say.nextOpen(next), b.hoursPassage(d, next)))
 			}
@@ -318,7 +354,7 @@ func (b *toolbox) hoursPassage(d *desk, day venue.Day) *passage {
 func (b *toolbox) tour(_ context.Context, a tourArgs) (tool.Data, error) {
 	g, d := b.shelf.gallery, newDesk(b.lib, "", b.trace)
 	r := tour.Request{
-		Minutes: a.Minutes, Kiosk: b.turn.Place, Interests: a.Interests, Hall: a.Hall, StepFree: a.StepFree, Seen: slices.Clone(b.turn.Seen),
+		Minutes: a.Minutes, Kiosk: b.turn.Place, Interests: a.Interests, Dislikes: a.Dislikes, Hall: a.Hall, StepFree: a.StepFree, Seen: slices.Clone(b.turn.Seen),
 	}
 	if b.turn.Exhibit != "" && !slices.Contains(r.Seen, b.turn.Exhibit) {
 		r.Seen = append(r.Seen, b.turn.Exhibit)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,6 +21,7 @@ type Named struct {
 	ID       string
 	Hall     string // an exhibit's
 	Name     gallery.Localized
+	Maker    gallery.Localized // an exhibit's
 	Keywords []string
 }
 
@@ -27,7 +29,7 @@ type Named struct {
 func NewCatalogue(g *gallery.Gallery) *Catalogue {
 	c := &Catalogue{}
 	for _, e := range g.Exhibits {
-		c.Exhibits = append(c.Exhibits, Named{ID: e.ID, Hall: e.Hall, Name: e.Title, Keywords: e.Keywords})
+		c.Exhibits = append(c.Exhibits, Named{ID: e.ID, Hall: e.Hall, Name: e.Title, Maker: e.Maker, Keywords: e.Keywords})
 	}
 	for _, h := range g.Halls {
 		c.Halls = append(c.Halls, Named{ID: h.ID, Name: h.Name})
@@ -120,12 +122,15 @@ func (c *Catalogue) hallIn(text string) string {
 	folded := words.Fold(text)
 	for _, m := range mentions(c.Halls, folded) {
 		name := folded[m.from:m.to]
-		if !isLatin(name) || speaksOfHalls.MatchString(folded) || strings.HasSuffix(folded[:m.from], "in the ") || strings.HasSuffix(folded[:m.from], "in ") {
+		if !isLatin(name) || strings.Contains(name, " ") || speaksOfHalls.MatchString(folded) || highlightOf.MatchString(folded[:m.from]) || strings.HasSuffix(folded[:m.from], "in the ") || strings.HasSuffix(folded[:m.from], "in ") {
 			return m.id
 		}
 	}
 	return ""
 }
+
+// highlightOf matches what a hall's name stands after where its highlights are asked for.
+var highlightOf = regexp.MustCompile(`\bhighlights? (of|in) (the )?$`)
 
 func ids(ms []mention) []string {
 	var out []string

@@ -5,17 +5,19 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"docent/agent/internal/words"
 )
 
 // Day is a day as a visitor names it; what date that is depends on the clock.
 type Day struct {
-	Name    string `json:"name"`              // now, today, tomorrow, day_after_tomorrow, weekday, date
+	Name    string `json:"name"`              // now, today, tomorrow, day_after_tomorrow, weekday, weekend, date
 	Weekday string `json:"weekday,omitempty"` // "monday"
 	Next    bool   `json:"next,omitempty"`    // of the week after this one
 	Holiday bool   `json:"holiday,omitempty"` // named as one: the hours of its weekday may not hold
 	Date    string `json:"date,omitempty"`    // "2026-12-25", or "12-25" for the next one
+	Rest    bool   `json:"rest,omitempty"`    // how long it lasts from now on is asked
 }
 
 const monthPattern = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
@@ -24,6 +26,7 @@ const monthPattern = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?
 var dayPattern = regexp.MustCompile(`\b(?:right now|now|currently|at the moment)\b|现在|目前|此刻|` +
 	`\b(?:the )?day after tomorrow\b|后天|\b(?:today|tonight|this (?:morning|afternoon|evening))\b|今天|今日|今晚|\btomorrow\b|明天|明日|` +
 	`\b(?:on |this |next |coming )*(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|[这本下]?个?星期[一二三四五六日天]|` +
+	`\b(?:at |on |over )?(?:the |this |next |coming )*weekends?\b|[这本下]?个?周末|` +
 	`\b\d{4}-\d{2}-\d{2}\b|\b(?:on )?(?:` + monthPattern + `) \d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?|\b(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:` + monthPattern + `)(?: \d{4})?\b|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]|` +
 	`\b(?:on |at )?(?:christmas(?: day| eve)?|new year'?s (?:eve|day))\b|圣诞节|平安夜|元旦|跨年夜`)
 
@@ -56,10 +59,12 @@ func dayIn(question string) (Day, bool) {
 		rs := []rune(m)
 		return Day{Name: "weekday", Weekday: weekdayNames[string(rs[len(rs)-1])], Next: rs[0] == '下'}, true
 	case latinWeekday.MatchString(m):
-		return Day{Name: "weekday", Weekday: latinWeekday.FindString(m)}, true
+		return Day{Name: "weekday", Weekday: latinWeekday.FindString(m), Next: strings.Contains(m, "next ")}, true
+	case strings.Contains(m, "weekend") || strings.Contains(m, "周末"):
+		return Day{Name: "weekend", Next: strings.Contains(m, "next ") || strings.HasPrefix(m, "下")}, true
 	}
 	if d := dateIn(m); d != "" {
-		return Day{Name: "date", Date: d, Holiday: holiday.MatchString(m)}, true
+		return Day{Name: "date", Date: d, Holiday: holiday.MatchString(m) || strings.HasSuffix(d, "12-25") || strings.HasSuffix(d, "01-01")}, true
 	}
 	return Day{Name: "today"}, true
 }
@@ -92,11 +97,36 @@ func dateIn(m string) string {
 		n = strings.Index(monthOrder, month[:3])/4 + 1
 	}
 	dd, err := strconv.Atoi(day)
-	if err != nil || n < 1 || n > 12 || dd < 1 || dd > 31 {
+	if err != nil {
 		return ""
 	}
 	if year != "" {
 		return fmt.Sprintf("%s-%02d-%02d", year, n, dd)
 	}
 	return fmt.Sprintf("%02d-%02d", n, dd)
+}
+
+// noSuchDay asks back where a question names a day that no calendar has, such as 31 February.
+func noSuchDay(in Input, r resolved) *Question {
+	folded := words.Fold(r.full)
+	m := dayPattern.FindString(folded)
+	d := dateIn(m)
+	if m == "" || d == "" || isDate(d) || !practicalWords.MatchString(folded) {
+		return nil
+	}
+	a := asksIn(in.Language)
+	q := &Question{Text: fmt.Sprintf(a.noDay, strings.TrimPrefix(m, "on "))}
+	for _, day := range a.days {
+		q.Choices = append(q.Choices, Choice{day, fmt.Sprintf(a.openOn, day)})
+	}
+	return q
+}
+
+// isDate reports whether a date is one of some year, or of the year it names.
+func isDate(d string) bool {
+	if len(d) == len("12-25") {
+		d = "2028-" + d // a leap year
+	}
+	_, err := time.Parse(time.DateOnly, d)
+	return err == nil
 }

@@ -2,7 +2,14 @@
 // or to take several steps. It is rules only, in Chinese and English, and needs no model.
 package plan
 
-import "docent/localindex/gallery"
+import (
+	"regexp"
+	"slices"
+
+	"docent/agent/collection"
+	"docent/agent/internal/words"
+	"docent/localindex/gallery"
+)
 
 // Mode is how a question is answered. Asking back comes before looking up, and looking up before taking steps.
 type Mode string
@@ -33,7 +40,11 @@ const (
 	Highlights Template = "highlights" // of one hall
 	Route      Template = "route"
 	Family     Template = "family"
-	Practical  Template = "practical" // hours and events on a day
+	Practical  Template = "practical"  // hours and events on a day
+	Collection Template = "collection" // what the catalogue knows of its exhibits together
+	Walk       Template = "walk"       // how to get from one place to another
+	Next       Template = "next"       // what to see after this
+	Compound   Template = "compound"   // several questions, one of which at least is a task; see Parts
 )
 
 // Courtesy is what is said to people rather than asked of the gallery.
@@ -63,6 +74,7 @@ type ExecutionPlan struct {
 	Task         Task             `json:"task"`
 	Template     Template         `json:"template,omitempty"`
 	Arguments    Arguments        `json:"arguments,omitzero"`
+	Parts        []Part           `json:"parts,omitempty"` // of a compound task, in the order they were asked
 	Courtesy     Courtesy         `json:"courtesy,omitempty"`
 	Language     string           `json:"language"`
 	Level        gallery.Level    `json:"level,omitempty"`
@@ -72,6 +84,13 @@ type ExecutionPlan struct {
 type SubQuestion struct {
 	Text    string `json:"text"`
 	Exhibit string `json:"exhibit,omitempty"` // that it points at
+}
+
+// Part is one question of a compound task: a task of its own, or something to look up.
+type Part struct {
+	SubQuestion
+	Template  Template  `json:"template,omitempty"` // empty: to look up
+	Arguments Arguments `json:"arguments,omitzero"`
 }
 
 // Arguments are what a template needs.
@@ -84,6 +103,12 @@ type Arguments struct {
 	Quiet     bool     `json:"quiet,omitempty"` // rather where fewer people are
 	Topic     string   `json:"topic,omitempty"` // practical: hours or events
 	Day       Day      `json:"day,omitzero"`
+	Children  bool     `json:"children,omitempty"` // the walk is one for children
+	Dislikes  []string `json:"dislikes,omitempty"`
+	// Query says which exhibits a collection question means; Between asks for the way between them too.
+	Query   collection.Query `json:"query,omitzero"`
+	Between bool             `json:"between,omitempty"`
+	From    string           `json:"from,omitempty"` // exhibit where a walk begins; empty: where the visitor stands
 }
 
 // Question asks the visitor back.
@@ -109,6 +134,16 @@ type Input struct {
 	Exhibit  string // in hand
 	Hall     string // where the kiosk stands
 	History  []Exchange
+	Visit    Visit
+}
+
+// Visit is what is remembered of the visitor. It fills in what a question leaves open, and never overrules it.
+type Visit struct {
+	Minutes  int // left; 0 where nobody said
+	StepFree bool
+	Children bool
+	Likes    []string
+	Dislikes []string
 }
 
 // Make plans a turn.
@@ -124,6 +159,20 @@ func Make(c *Catalogue, in Input) ExecutionPlan {
 		p.Task = Continued
 	}
 	p.Domains = domainsOf(r.full)
+	if q := noSuchDay(in, r); q != nil {
+		p.Mode, p.Clarify = Clarify, q
+		return p
+	}
+	if parts := compound(c, in, r); parts != nil {
+		p.Mode, p.Task, p.Template, p.Parts = Agent, MultiStep, Compound, parts
+		for _, part := range parts {
+			p.SubQuestions = append(p.SubQuestions, part.SubQuestion)
+			if q := missing(c, in, part.Template, part.Arguments); q != nil && p.Clarify == nil {
+				p.Mode, p.Clarify = Clarify, q
+			}
+		}
+		return p
+	}
 	if t, args, ok := templateOf(c, in, r); ok {
 		p.Mode, p.Task, p.Template, p.Arguments = Agent, MultiStep, t, args
 		if q := missing(c, in, t, args); q != nil {
@@ -138,3 +187,39 @@ func Make(c *Catalogue, in Input) ExecutionPlan {
 	p.SubQuestions = split(c, r)
 	return p
 }
+
+// compound takes a question of several parts apart where one of them at least is a task. It returns nil for others:
+// parts that are only looked up, and a comparison of which a further part asks no more than where the two are.
+func compound(c *Catalogue, in Input, r resolved) []Part {
+	subs := split(c, r)
+	if len(subs) < 2 {
+		return nil
+	}
+	var parts []Part
+	tasks := 0
+	for _, sub := range subs {
+		of := in
+		of.Question, of.Exhibit, of.History = sub.Text, sub.Exhibit, nil
+		t, args, ok := templateOf(c, of, rewrite(c, of))
+		if n := len(parts); n > 0 && parts[n-1].Template == Collection && walkBetween.MatchString(words.Fold(sub.Text)) {
+			parts[n-1].Arguments.Between = true
+			continue
+		}
+		if ok {
+			tasks++
+		}
+		parts = append(parts, Part{SubQuestion: sub, Template: t, Arguments: args})
+	}
+	if tasks == 0 {
+		return nil
+	}
+	if t, _, ok := templateOf(c, in, r); ok && t == Compare && !slices.ContainsFunc(parts[1:], func(p Part) bool {
+		return !bareWhere.MatchString(words.Fold(p.Text))
+	}) {
+		return nil
+	}
+	return parts
+}
+
+// bareWhere matches a part that asks where what was compared is.
+var bareWhere = regexp.MustCompile(`^(and )?where (is|are) (it|they|them|each( of them)?|the two|both)[?.! ]*$|^(它们|两者|这两个)?(分别|各|都)?在?(哪里|哪儿|哪个展?厅)[?？。]*$`)

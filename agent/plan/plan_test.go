@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"docent/agent/internal/words"
 	"docent/localindex/gallery"
@@ -17,13 +19,17 @@ func testCatalogue() *Catalogue {
 			{ID: "growth", Name: gallery.Localized{"en": "Growth", "zh": "生长厅"}},
 		},
 	}
+	makers := map[string]gallery.Localized{
+		"penrose-tiling": {"en": "after Roger Penrose", "zh": "据罗杰·彭罗斯"}, "rule-30": {"en": "after Stephen Wolfram", "zh": "据斯蒂芬·沃尔弗拉姆"},
+		"spirograph": {"en": "after Denys Fisher", "zh": "据丹尼斯·费希尔"}, "hilbert-curve": {"en": "after Vincent van Gogh"},
+	}
 	for _, e := range []struct{ id, hall, en, zh, keywords string }{
 		{"penrose-tiling", "tilings", "Penrose tiling", "彭罗斯镶嵌", "quasicrystal 准晶体"}, {"pinwheel-tiling", "tilings", "Pinwheel tiling", "风车镶嵌", "Conway"},
 		{"girih-star", "tilings", "Girih star", "吉里赫星纹", ""}, {"hilbert-curve", "curves", "Hilbert curve", "希尔伯特曲线", "index"},
 		{"dragon-curve", "curves", "Dragon curve", "龙形曲线", "fractal 分形"}, {"spirograph", "curves", "Spirograph", "万花尺", "toy 玩具"},
 		{"rule-30", "growth", "Rule 30", "规则30", ""}, {"phyllotaxis", "growth", "Phyllotaxis", "叶序", "sunflower 向日葵"},
 	} {
-		g.Exhibits = append(g.Exhibits, gallery.Exhibit{ID: e.id, Hall: e.hall, Title: gallery.Localized{"en": e.en, "zh": e.zh}, Keywords: strings.Fields(e.keywords)})
+		g.Exhibits = append(g.Exhibits, gallery.Exhibit{ID: e.id, Hall: e.hall, Title: gallery.Localized{"en": e.en, "zh": e.zh}, Maker: makers[e.id], Keywords: strings.Fields(e.keywords)})
 	}
 	return NewCatalogue(g)
 }
@@ -172,7 +178,89 @@ func TestMake(t *testing.T) {
 		{"", "Plan a route for me", "40 minutes", "route", "40 minutes", "40"},
 		{"", "推荐一条参观路线", "40分钟", "route", "40分钟", "40"},
 
+		// The collection.
+		{"", "", "What is the oldest exhibit?", "collection", "", "oldest 1"},
+		{"", "", "What are the three oldest pictures?", "collection", "", "oldest 3"},
+		{"", "", "Which are the oldest works here?", "collection", "", "oldest 3"},
+		{"penrose-tiling", "", "Which picture is the newest?", "collection", "", "newest 1"},
+		{"", "", "Tell me about the two oldest pictures and how to walk between them", "collection", "", "oldest 2 between"},
+		{"", "", "Which are the two oldest pictures, and how do I walk between them?", "compound", "", "collection"},
+		{"", "", "How many exhibits are there?", "collection", "", "count"},
+		{"", "", "How many pictures hang in the Curves hall?", "collection", "", "count curves"},
+		{"", "", "How many works by Wolfram do you have?", "collection", "", "count by wolfram"},
+		{"", "", "Which works are by Roger Penrose?", "collection", "", "by roger penrose"},
+		{"", "", "Do you have anything by Fisher?", "collection", "", "by fisher"},
+		{"", "", "Do you have any van Gogh?", "collection", "", "by van gogh"},
+		{"", "", "Which pictures are from the 1960s?", "collection", "", "1960 1969"},
+		{"", "", "Which works are from the 19th century?", "collection", "", "1801 1900"},
+		{"", "", "What pictures were made before 1900?", "collection", "", "-1000000 1899"},
+		{"", "", "馆里最古老的展品是哪一件？", "collection", "", "oldest 1"},
+		{"", "", "哪一幅最新？", "collection", "", "newest 1"},
+		{"", "", "最早的三件展品是什么？", "collection", "", "oldest 3"},
+		{"", "", "介绍一下最古老的两幅，以及怎么从一幅走到另一幅", "collection", "", "oldest 2 between"},
+		{"", "", "一共有多少件展品？", "collection", "", "count"},
+		{"", "", "曲线厅里有几幅画？", "collection", "", "count curves"},
+		{"", "", "有哪些作品是沃尔弗拉姆的？", "collection", "", "by 沃尔弗拉姆"},
+		{"", "", "有彭罗斯的作品吗？", "collection", "", "by 彭罗斯"},
+		{"", "", "20世纪60年代的作品有哪些？", "collection", "", "1960 1969"},
+		{"", "", "1900年以前的作品有哪些？", "collection", "", "-1000000 1899"},
+		{"", "", "What is the oldest known tiling?", "", "", ""},
+		{"", "", "Which pictures are by Rembrandt?", "", "", ""},
+		{"", "", "How many pictures did Picasso paint?", "", "", ""},
+		{"", "", "最早是谁提出的？", "", "", ""},
+		{"penrose-tiling", "", "How many shapes are there?", "", "", "penrose-tiling"},
+		{"", "", "有梵高的作品吗？", "", "", ""},
+
+		// Ways.
+		{"", "", "How do I get from the Penrose tiling to Rule 30?", "walk", "", "penrose-tiling rule-30"},
+		{"", "", "How do I get to the dragon curve?", "walk", "", " dragon-curve"},
+		{"penrose-tiling", "", "How far is it to the spirograph?", "walk", "", "penrose-tiling spirograph"},
+		{"", "", "How do I get to the Growth hall?", "walk", "", " growth"},
+		{"", "Tell me about Rule 30", "How do I get there?", "walk", "", " rule-30"},
+		{"", "", "从彭罗斯镶嵌到规则30怎么走？", "walk", "", "penrose-tiling rule-30"},
+		{"", "", "万花尺怎么走？", "walk", "", " spirograph"},
+		{"", "", "怎么去生长厅？", "walk", "", " growth"},
+		{"", "讲讲叶序", "那里怎么走？", "walk", "", " phyllotaxis"},
+		{"", "", "卫生间怎么走？", "", "", ""},
+		{"", "", "How do I get a ticket?", "", "", ""},
+
+		// What comes next.
+		{"penrose-tiling", "", "What should I see next?", "next", "", ""},
+		{"", "", "Where should I go next?", "next", "", ""},
+		{"penrose-tiling", "", "What else should I see after this?", "next", "", ""},
+		{"penrose-tiling", "", "接下来看什么？", "next", "", ""},
+		{"penrose-tiling", "", "下一幅看什么好？", "next", "", ""},
+		{"", "", "When is the next tour?", "", "", ""},
+
+		// Several things at once.
+		{"", "", "What can I see in the Curves hall, and when do you close today?", "compound", "", "highlights practical"},
+		{"", "", "Who made the spirograph, and how do I get to Rule 30?", "compound", "", "- walk"},
+		{"", "", "Are you open tomorrow? What events are there on Saturday? Where are the toilets?", "compound", "", "practical practical -"},
+		{"", "", "What is the oldest picture, and where are the toilets?", "compound", "", "collection -"},
+		{"", "", "镶嵌厅有什么看点？洗手间在哪里？", "compound", "", "highlights -"},
+		{"", "", "今天几点关门，有什么活动？", "compound", "", "practical -"},
+		{"", "", "万花尺和规则30哪个年代更早，分别在哪里？", "compare", "", "spirograph rule-30"},
+		{"", "", "Which is older, the spirograph or Rule 30, and where are they?", "compare", "", "spirograph rule-30"},
+
+		// Further days.
+		{"", "", "Are you open on 3 March?", "practical", "", "date 03-03"},
+		{"", "", "3月3日开门吗？", "practical", "", "date 03-03"},
+		{"", "", "Are you open on 25 December?", "practical", "", "date 12-25"},
+		{"", "", "Are you open next Monday?", "practical", "", "weekday monday"},
+		{"", "", "Will you still be open tomorrow afternoon?", "practical", "", "tomorrow"},
+		{"", "", "明天下午还开吗？", "practical", "", "tomorrow"},
+		{"", "", "How late can I get in on a Friday?", "practical", "", "weekday friday"},
+		{"", "", "How much longer are you open today?", "practical", "", "now"},
+		{"", "", "今天还能参观多久？", "practical", "", "now"},
+		{"", "", "Are you open at the weekend?", "practical", "", "weekend"},
+		{"", "", "周末有什么活动？", "practical", "", "weekend"},
+		{"", "", "Is there anything going on on the 6th of December?", "practical", "", "date 12-06"},
+		{"", "", "What happens on 31 February?", "clarify", "", ""},
+		{"", "", "2月30日开门吗？", "clarify", "", ""},
+
 		// Families.
+		{"", "", "We have a five-year-old with us and one hour, what do you suggest?", "family", "", ""},
+		{"", "", "我们带着六岁的孩子，有一个小时，看哪些好？", "family", "", ""},
 		{"", "", "What can we see with children?", "family", "", ""},
 		{"", "", "Plan a visit with my kids", "family", "", ""},
 		{"", "", "What do you recommend for a family?", "family", "", ""},
@@ -269,6 +357,16 @@ func outcome(p ExecutionPlan) string {
 func detail(p ExecutionPlan) string {
 	a := p.Arguments
 	switch {
+	case p.Template == Collection:
+		return queryDetail(a)
+	case p.Template == Walk:
+		return a.From + " " + strings.Join(a.Exhibits, " ") + a.Hall
+	case p.Template == Compound:
+		var out []string
+		for _, part := range p.Parts {
+			out = append(out, cmp.Or(string(part.Template), "-"))
+		}
+		return strings.Join(out, " ")
 	case p.Template == Practical:
 		return strings.TrimSpace(a.Day.Name + " " + a.Day.Weekday + a.Day.Date)
 	case p.Template == Compare:
@@ -281,6 +379,30 @@ func detail(p ExecutionPlan) string {
 		return p.SubQuestions[0].Exhibit
 	}
 	return ""
+}
+
+func queryDetail(a Arguments) string {
+	q := a.Query
+	var out []string
+	if q.Order != "" {
+		out = append(out, string(q.Order), strconv.Itoa(q.N))
+	}
+	if q.Count {
+		out = append(out, "count")
+	}
+	if q.Maker != "" {
+		out = append(out, "by", q.Maker)
+	}
+	if q.Hall != "" {
+		out = append(out, q.Hall)
+	}
+	if q.From != 0 || q.To != 0 {
+		out = append(out, strconv.Itoa(q.From), strconv.Itoa(q.To))
+	}
+	if a.Between {
+		out = append(out, "between")
+	}
+	return strings.Join(out, " ")
 }
 
 func TestSplit(t *testing.T) {
@@ -306,7 +428,7 @@ func TestSplit(t *testing.T) {
 			}
 			continue
 		}
-		if d := cmp.Diff(want, got); d != "" {
+		if d := gocmp.Diff(want, got); d != "" {
 			t.Errorf("%q (-want +got):\n%s", question, d)
 		}
 	}
@@ -316,7 +438,7 @@ func TestArguments(t *testing.T) {
 	c := testCatalogue()
 	p := Make(c, Input{Question: "Plan a quiet step-free route of an hour about fractals and sunflower, please", Language: "en"})
 	want := Arguments{Minutes: 60, StepFree: true, Quiet: true, Interests: []string{"sunflower"}}
-	if d := cmp.Diff(want, p.Arguments); d != "" {
+	if d := gocmp.Diff(want, p.Arguments); d != "" {
 		t.Errorf("arguments (-want +got):\n%s", d)
 	}
 	for question, want := range map[string]gallery.Level{
@@ -325,6 +447,33 @@ func TestArguments(t *testing.T) {
 		if p := Make(c, Input{Question: question, Exhibit: "rule-30", Language: words.Detect(question, "en")}); p.Level != want {
 			t.Errorf("%q: level %q, want %q", question, p.Level, want)
 		}
+	}
+}
+
+// TestVisit holds plans against what is remembered of the visitor.
+func TestVisit(t *testing.T) {
+	v := Visit{Minutes: 25, StepFree: true, Children: true, Likes: []string{"fractal"}, Dislikes: []string{"toy"}}
+	for _, tt := range []struct {
+		question string
+		visit    Visit
+		template Template
+		want     Arguments
+	}{
+		{"Plan a route for me", v, Route, Arguments{Minutes: 25, StepFree: true, Children: true, Interests: v.Likes, Dislikes: v.Dislikes}},
+		{"推荐一条参观路线", v, Route, Arguments{Minutes: 25, StepFree: true, Children: true, Interests: v.Likes, Dislikes: v.Dislikes}},
+		{"I have 40 minutes for sunflower pictures, what should I see?", v, Route, Arguments{Minutes: 40, StepFree: true, Children: true, Interests: []string{"sunflower"}, Dislikes: v.Dislikes}},
+		{"What should I see next?", v, Next, Arguments{Minutes: 25, StepFree: true, Children: true, Interests: v.Likes, Dislikes: v.Dislikes}},
+		{"How do I get to Rule 30?", v, Walk, Arguments{Exhibits: []string{"rule-30"}, StepFree: true}},
+		{"What can we see with children?", Visit{Minutes: 20}, Family, Arguments{Minutes: 20}},
+		{"I have 30 minutes", Visit{}, Route, Arguments{Minutes: 30}},
+	} {
+		p := Make(testCatalogue(), Input{Question: tt.question, Language: words.Detect(tt.question, "en"), Visit: tt.visit})
+		if d := gocmp.Diff(tt.want, p.Arguments); d != "" || p.Template != tt.template || p.Mode != Agent {
+			t.Errorf("%q: %s %s (-want +got):\n%s", tt.question, p.Mode, p.Template, d)
+		}
+	}
+	if p := Make(testCatalogue(), Input{Question: "Plan a route for me", Language: "en"}); p.Mode != Clarify {
+		t.Errorf("a route without a time is planned: %+v", p)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // question word follows at once.
 var (
 	nextQuestion = regexp.MustCompile(`(?i)[?？;；]\s*(?:and |also )?|,? and (?:also )?|, (?:and )?(?:also )?|[，,]?(?:还有|以及|另外|并且|而且|顺便问一下|同时)[，,]?|[，,]`)
-	beginsAsking = regexp.MustCompile(`(?i)^(who|when|where|why|how|what|which|is there|are there|can i|can we|do you|does it|did he|did she|is it|was it)\b|^.{0,8}(谁|什么|哪|为什么|怎么|多少|几[点年个种条]|能不能|可不可以)|^.{0,12}吗[?？]?$`)
+	beginsAsking = regexp.MustCompile(`(?i)^(who|when|where|why|how|what|which|is there|are there|are you|are they|can i|can we|could (?:i|we|you)|do (?:you|i|we)|does (?:it|the)|did (?:he|she|they)|is (?:it|the|this)|was (?:it|the)|will (?:you|it)|tell me about|show me the)\b|^.{0,8}(谁|什么|哪|为什么|怎么|多少|几[点年个种条]|能不能|可不可以)|^.{0,12}吗[?？]?$|^(介绍一下|介绍|讲讲|说说).{2,}`)
 	asking       = regexp.MustCompile(`(?i)\b(who|when|where|why|how|what|which|is there|are there|can i|do you)\b|谁|什么|哪|为什么|怎么|多少|几|吗`)
 	bareWord     = regexp.MustCompile(`(?i)^(who|when|where|why|how|by whom)[?.! ]*$|^(谁|是?什么时候|是?在?哪里|为什么|怎么)[?？。]*$`)
 )
@@ -47,7 +47,7 @@ func cutQuestions(text string) []string {
 		}
 		from, to := at+m[0], at+m[1]
 		left, right := strings.TrimSpace(rest[:from]), strings.TrimSpace(rest[to:])
-		if left == "" || right == "" || !asking.MatchString(left) || !beginsAsking.MatchString(right) || relative(right) {
+		if left == "" || right == "" || !(asking.MatchString(left) || strings.ContainsAny(rest[from:to], "?？")) || !beginsAsking.MatchString(right) || relative(right) {
 			at = to
 			continue
 		}

@@ -24,6 +24,7 @@ const (
 const (
 	worthInterest = 3.0 // its keywords, title or maker have what was asked for
 	worthCrowd    = 0.6 // factor at a crowd hint of 1
+	worthDisliked = 0.1 // left of it where they have what the visitor does not like
 	worthNewHall  = 0.4 // for the first exhibit of a hall: a walk shows more of the house
 )
 
@@ -33,6 +34,7 @@ type Request struct {
 	Kiosk     string             // where the walk begins; else Start
 	Start     string             // exhibit where it begins, else at the first hall's first exhibit
 	Interests []string           // words in any language
+	Dislikes  []string           // words of what the visitor would rather not see
 	Hall      string             // only this hall; empty means all
 	StepFree  bool               // no door with steps
 	Seen      []string           // exhibits to leave out
@@ -173,6 +175,11 @@ func worthOf(e gallery.Exhibit, r Request) (worth float64, word string) {
 		}
 	}
 	all := words.Fold(strings.Join(texts, "\n"))
+	for _, d := range r.Dislikes {
+		if d = words.Fold(d); d != "" && strings.Contains(all, d) {
+			return worth * worthDisliked, ""
+		}
+	}
 	for _, i := range r.Interests {
 		if i = words.Fold(i); i != "" && strings.Contains(all, i) {
 			worth += worthInterest

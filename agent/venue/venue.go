@@ -58,6 +58,9 @@ func Resolve(d plan.Day, now time.Time) (time.Time, error) {
 		return today.AddDate(0, 0, ahead), nil
 	case "date":
 		if len(d.Date) == len("12-25") {
+			if _, err := time.Parse(time.DateOnly, "2028-"+d.Date); err != nil { // a leap year
+				return time.Time{}, fmt.Errorf("no date %q", d.Date)
+			}
 			for year := today.Year(); year <= today.Year()+8; year++ { // 02-29 comes within eight years
 				if at, err := time.ParseInLocation(time.DateOnly, fmt.Sprintf("%d-%s", year, d.Date), now.Location()); err == nil && !at.Before(today) {
 					return at, nil
@@ -71,6 +74,29 @@ func Resolve(d plan.Day, now time.Time) (time.Time, error) {
 		return at, nil
 	}
 	return time.Time{}, fmt.Errorf("no day %q", d.Name)
+}
+
+// Dates are the dates that a visitor names: two for a weekend, of which today is one where it is on, else one.
+func Dates(d plan.Day, now time.Time) ([]time.Time, error) {
+	if d.Name != "weekend" {
+		at, err := Resolve(d, now)
+		if err != nil {
+			return nil, err
+		}
+		return []time.Time{at}, nil
+	}
+	sunday, err := Resolve(plan.Day{Name: "weekday", Weekday: "sunday", Next: d.Next}, now)
+	if err != nil {
+		return nil, err
+	}
+	today, err := Resolve(plan.Day{Name: "today"}, now)
+	if err != nil {
+		return nil, err
+	}
+	if sunday.Equal(today) {
+		return []time.Time{sunday}, nil
+	}
+	return []time.Time{sunday.AddDate(0, 0, -1), sunday}, nil
 }
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}

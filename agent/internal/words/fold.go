@@ -123,5 +123,12 @@ var irregular = map[string]string{
 	"coloured": "color", "grey": "gray", "centre": "center", "centres": "center", "theatre": "theater",
 	"metre": "meter", "metres": "meter", "jewellery": "jewelry", "men": "man", "women": "woman",
 	"children": "child", "feet": "foot", "mice": "mouse", "people": "person", "lives": "life", "leaves": "leaf",
+	"sank": "sink", "sunk": "sink", "fell": "fall", "fallen": "fall", "flew": "fly", "flown": "fly", "froze": "freeze", "frozen": "freeze",
+	"hung": "hang", "rose": "rise", "risen": "rise", "swam": "swim", "threw": "throw", "thrown": "throw", "lost": "lose", "bent": "bend",
+	"blew": "blow", "blown": "blow", "caught": "catch", "fought": "fight", "fled": "flee", "forgot": "forget", "forgotten": "forget",
+	"hid": "hide", "hidden": "hide", "meant": "mean", "paid": "pay", "ran": "run", "sent": "send", "slept": "sleep", "spent": "spend",
+	"spun": "spin", "stole": "steal", "stolen": "steal", "struck": "strike", "swept": "sweep", "tore": "tear", "torn": "tear", "shone": "shine",
+	"fed": "feed", "felt": "feel", "drove": "drive", "driven": "drive", "ate": "eat", "eaten": "eat", "drank": "drink", "drunk": "drink",
+	"rode": "ride", "ridden": "ride", "sought": "seek", "laid": "lay", "dug": "dig", "burnt": "burn", "learnt": "learn", "lent": "lend",
 	"vertices": "vertex", "matrices": "matrix", "axes": "axis", "formulae": "formula",
 }
