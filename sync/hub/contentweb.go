@@ -34,6 +34,7 @@ func fromProgram(c *fiber.Ctx) error {
 type kioskView struct {
 	store.Kiosk
 	Deployment *wire.Deploy `json:"deployment,omitempty"`
+	Troubles   []Trouble    `json:"troubles"` // what is wrong with it, the worst first
 }
 
 func (h *Hub) kioskViews(ctx context.Context) ([]kioskView, error) {
@@ -45,12 +46,13 @@ func (h *Hub) kioskViews(ctx context.Context) ([]kioskView, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]kioskView, 0, len(kiosks))
+	out, now := make([]kioskView, 0, len(kiosks)), h.cfg.Clock()
 	for _, k := range kiosks {
-		v := kioskView{Kiosk: k}
-		if d, ok := deployments[wire.Address{Site: k.Site, Kiosk: k.ID}]; ok {
+		v, name := kioskView{Kiosk: k}, wire.Address{Site: k.Site, Kiosk: k.ID}
+		if d, ok := deployments[name]; ok {
 			v.Deployment = &d
 		}
+		v.Troubles = troubles(k, v.Deployment, h.guard.conflict(name, now), now)
 		out = append(out, v)
 	}
 	return out, nil

@@ -237,6 +237,7 @@ func (r receiver) Status(ctx context.Context, from wire.Address, st wire.Status)
 	// Said again with each sign of life, because the broker drops what a slow connection cannot take.
 	if st.State != wire.PresenceLost && st.State != wire.PresenceDisconnected {
 		r.h.raise(from)
+		r.h.askOpen(ctx, from, commandAgain)
 	}
 	return nil
 }
@@ -255,6 +256,7 @@ func (r receiver) Subscribed(ctx context.Context, kiosk wire.Address) {
 	if d, ok := r.h.content.Desired(); ok {
 		r.h.desire(kiosk, d)
 	}
+	r.h.askOpen(ctx, kiosk, 0)
 	if err := r.h.visits.Welcome(ctx, kiosk); err != nil {
 		r.h.log.Warn("kiosk not told of forgotten visits", "kiosk", kiosk.Kiosk, "err", err)
 	}

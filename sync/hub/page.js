@@ -41,6 +41,7 @@
     if (!answer.ok) throw new Error(answer.statusText);
     const news = await answer.json();
     fill(document.getElementById("counts"), news.counts);
+    fill(document.getElementById("enrol"), news.enrol);
     fill(document.getElementById("kiosks"), news.kiosks);
     if (news.last > Number(rows.dataset.last)) {
       prepend(news.events);

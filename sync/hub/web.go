@@ -36,14 +36,16 @@ const (
 
 // page is what page.html shows.
 type page struct {
-	Lang   string
-	T      words
-	Site   string
-	Here   int // kiosks that are there now
-	Counts store.Counts
-	Kiosks []kioskView
-	Events []store.Event
-	Last   int64 // id of the newest event shown
+	Lang        string
+	T           words
+	Site        string
+	Here        int // kiosks that are there now
+	Counts      store.Counts
+	Kiosks      []kioskView
+	Waiting     []waitingView // kiosks that wait for a certificate
+	Fingerprint string
+	Events      []store.Event
+	Last        int64 // id of the newest event shown
 	// Alarm is the message on the kiosks' screens, in the page's language or another; empty where there is none.
 	Alarm string
 }
@@ -83,6 +85,10 @@ func (h *Hub) app(ctx context.Context) *fiber.App {
 	app.Get("/api/v1/content/key", h.contentKey)
 	app.Use(ofThisMachine)
 	app.Get("/api/v1/enrolments", h.enrolments)
+	app.Post("/api/v1/kiosks/:site/:kiosk/commands", fromProgram, h.postCommand)
+	app.Get("/api/v1/kiosks/:site/:kiosk/commands", h.commands)
+	app.Get("/api/v1/commands/:id", h.command)
+	app.Get("/api/v1/commands/:id/data", h.commandData)
 	app.Post("/api/v1/enrolments/authorise", fromProgram, h.authorise)
 	app.Post("/api/v1/enrolments/revoke", fromProgram, h.revoke)
 	app.Post("/api/v1/content/missing", fromProgram, h.missingObjects)
@@ -125,7 +131,7 @@ func (h *Hub) live(c *fiber.Ctx) error {
 		return err
 	}
 	parts := fiber.Map{"last": p.Last}
-	for _, name := range []string{"counts", "kiosks", "events"} {
+	for _, name := range []string{"counts", "enrol", "kiosks", "events"} {
 		var b strings.Builder
 		if err := pageTemplate.ExecuteTemplate(&b, name, p); err != nil {
 			return err
@@ -148,6 +154,10 @@ func (h *Hub) page(c *fiber.Ctx, after int64) (page, error) {
 	if p.Kiosks, err = h.kioskViews(c.UserContext()); err != nil {
 		return page{}, err
 	}
+	if p.Waiting, err = h.waitingViews(c.UserContext()); err != nil {
+		return page{}, err
+	}
+	p.Fingerprint = h.Fingerprint()
 	if p.Counts, err = h.store.Counts(c.UserContext()); err != nil {
 		return page{}, err
 	}

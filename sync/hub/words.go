@@ -33,6 +33,18 @@ func (w words) Deploy(d *wire.Deploy) string {
 	return s
 }
 
+// Camera is the word for a camera's state.
+func (w words) Camera(s string) string { return w.of("camera."+s, s) }
+
+// Trouble is a sentence about what is wrong with a kiosk.
+func (w words) Trouble(t Trouble) string {
+	s := w.of("trouble."+t.Code, t.Code)
+	if t.Value == "" {
+		return strings.NewReplacer(" (%s)", "", "（%s）", "", "%s", "?").Replace(s)
+	}
+	return strings.Replace(s, "%s", t.Value, 1)
+}
+
 func (w words) of(key, fallback string) string {
 	if s, ok := w[key]; ok {
 		return s
@@ -65,6 +77,16 @@ var texts = map[string]words{
 		"deploy.pause_before_committing": "tries a new release", "deploy.success": "up to date", "deploy.already-installed": "up to date",
 		"deploy.failure": "could not change to a new release", "deploy.rejected": "refused a new release", "deploy.rolled_back": "went back to the release before",
 		"state.init": "Starting", "state.ready": "Ready", "state.disconnected": "Signed off", "state.sleeping": "Asleep", "state.lost": "Not reachable", "state.alert": "Needs a person",
+		"waitingkiosks": "Kiosks that wait to be let in", "typecode": "Read the code from the kiosk's own screen and type it on this machine:",
+		"replaces": "takes the place of a kiosk of that name (--replace)", "fingerprint": "Fingerprint of this hub, to compare with the kiosk's:",
+		"camera": "camera", "camera.ready": "ready", "camera.init": "starting", "camera.alert": "broken", "camera.none": "none", "attended": "somebody is there",
+		"trouble.two_kiosks": "Two machines use this kiosk's name and certificate. Switch one off, and enrol it anew.",
+		"trouble.lost":       "Not reachable for %s. Is it on, and has it a network?", "trouble.switched_off": "Switched off %s ago.",
+		"trouble.silent": "Connected, and silent for %s.", "trouble.store": "Its memory of events was damaged (%s).", "trouble.disk": "Its disk is nearly full: %s free.",
+		"trouble.clock": "Its clock is wrong by %s.", "trouble.camera": "Its camera does not work (%s).", "trouble.hot": "It is too hot: %s.",
+		"trouble.memory": "It has little memory left: %s.", "trouble.certificate": "Its certificate runs out on %s and was not renewed.",
+		"trouble.waiting": "%s events wait to be sent.", "trouble.rolled_back": "It went back to the content before (%s).",
+		"trouble.not_updated": "It did not take the new content (%s).", "trouble.update_waits": "New content waits for %s until nobody is there.",
 		"type.visit.started": "Visit began", "type.visit.ended": "Visit ended", "type.exhibit.seen": "Exhibit seen", "type.photo.unknown": "Photo not recognised",
 		"type.question.answered": "Question answered", "type.question.unanswered": "Question without an answer", "type.outbox.lost": "Events lost",
 	},
@@ -79,6 +101,16 @@ var texts = map[string]words{
 		"deploy.pause_before_committing": "正在试用新版本", "deploy.success": "已是最新", "deploy.already-installed": "已是最新",
 		"deploy.failure": "未能切换到新版本", "deploy.rejected": "拒绝了新版本", "deploy.rolled_back": "已退回上一版本",
 		"state.init": "启动中", "state.ready": "就绪", "state.disconnected": "已离线", "state.sleeping": "休眠", "state.lost": "失去联系", "state.alert": "需要人工处理",
+		"waitingkiosks": "等待批准接入的导览机", "typecode": "请查看导览机屏幕上的代码，并在本机输入：",
+		"replaces": "将取代同名的导览机（--replace）", "fingerprint": "本中枢的指纹，请与导览机上的核对：",
+		"camera": "摄像头", "camera.ready": "正常", "camera.init": "启动中", "camera.alert": "故障", "camera.none": "无", "attended": "有人使用",
+		"trouble.two_kiosks": "有两台机器使用这台导览机的名称和证书。请关闭其中一台并重新登记。",
+		"trouble.lost":       "已失联 %s。请检查电源和网络。", "trouble.switched_off": "已于 %s 前关机。",
+		"trouble.silent": "已连接，但 %s 没有消息。", "trouble.store": "其记录存储曾损坏（%s）。", "trouble.disk": "磁盘将满：剩余 %s。",
+		"trouble.clock": "时钟误差 %s。", "trouble.camera": "摄像头不工作（%s）。", "trouble.hot": "温度过高：%s。",
+		"trouble.memory": "剩余内存很少：%s。", "trouble.certificate": "证书将于 %s 到期，尚未续期。",
+		"trouble.waiting": "有 %s 条记录等待发送。", "trouble.rolled_back": "已退回之前的内容（%s）。",
+		"trouble.not_updated": "未接受新内容（%s）。", "trouble.update_waits": "新内容已等待 %s，直到无人时切换。",
 		"type.visit.started": "参观开始", "type.visit.ended": "参观结束", "type.exhibit.seen": "看到展品", "type.photo.unknown": "照片未识别",
 		"type.question.answered": "问题已回答", "type.question.unanswered": "问题未能回答", "type.outbox.lost": "记录丢失",
 	},

@@ -79,6 +79,10 @@ type Options struct {
 	StatusEvery time.Duration // 0 means DefaultStatus
 	// Desired is told that the hub has a release to show, nil for a kiosk that does not follow. It must not block.
 	Desired func(wire.Desired)
+	// Health is asked for each status message; nil: nothing is said about the box. It must not block.
+	Health func() wire.Health
+	// Command is told what the hub wants done, the same more than once. It must not block.
+	Command func(wire.Command)
 	// Emergency is told what the hub wants shown over everything, after each connection and whenever it changes; the same
 	// more than once, and not always in order. It must not block.
 	Emergency func(wire.Emergency)
@@ -97,6 +101,7 @@ type Link struct {
 	refused map[eventID]int // how often the hub refused an event, at most maxRefused of them; Run's alone
 
 	reports chan struct{} // capacity 1: there is a report to send
+	tell    chan struct{} // capacity 1: the status is another
 
 	mu      sync.Mutex
 	state   State
@@ -149,7 +154,7 @@ func New(opt Options) (*Link, error) {
 	if opt.Random == nil {
 		opt.Random = rand.Float64
 	}
-	return &Link{opt: opt, addr: addr, refused: map[eventID]int{}, reports: make(chan struct{}, 1), fetches: map[uint64]chan wire.Chunk{}, log: opt.Logger.With("kiosk", opt.Kiosk)}, nil
+	return &Link{opt: opt, addr: addr, refused: map[eventID]int{}, reports: make(chan struct{}, 1), tell: make(chan struct{}, 1), fetches: map[uint64]chan wire.Chunk{}, log: opt.Logger.With("kiosk", opt.Kiosk)}, nil
 }
 
 // Run connects, sends and reconnects until ctx ends; then it says goodbye, waits for all its goroutines and returns

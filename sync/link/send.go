@@ -92,7 +92,9 @@ func (s *session) send(ctx context.Context) error {
 		case <-heartbeat.C:
 			heartbeat.Reset(opt.StatusEvery)
 			d.told = opt.Outbox.State().Depth
-			d.tokens = append(d.tokens, s.status(wire.PresenceReady))
+			d.tokens = append(d.tokens, s.present())
+		case <-s.l.tell:
+			d.tokens = append(d.tokens, s.present())
 		}
 	}
 }

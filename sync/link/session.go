@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
@@ -133,7 +134,7 @@ func (s *session) subscribe(c mqtt.Client) {
 				return fmt.Errorf("subscribe: refused (0x%02x)", code)
 			}
 		}
-		return s.answer(s.status(wire.PresenceReady))
+		return s.answer(s.present())
 	}()
 }
 
@@ -163,9 +164,12 @@ func (s *session) receive(_ mqtt.Client, m mqtt.Message) {
 	case wire.KindVisit:
 		s.l.visits(m.Payload())
 		return
+	case wire.KindRequest:
+		s.l.command(m.Payload())
+		return
 	case wire.KindAck:
 	default:
-		return // commands are for later parts of the link
+		return // of a newer hub
 	}
 	ack, err := wire.DecodeAck(m.Payload())
 	if err != nil {
@@ -188,12 +192,29 @@ func (s *session) end(err error) {
 	}
 }
 
-// status publishes the kiosk's presence, retained.
-func (s *session) status(p wire.Presence) mqtt.Token {
+// present publishes that the kiosk is there, and how it is.
+func (s *session) present() mqtt.Token {
+	h := s.health()
+	return s.say(h.Presence(s.l.opt.Outbox.State().Degraded), h)
+}
+
+func (s *session) health() wire.Health {
+	if s.l.opt.Health == nil {
+		return wire.Health{}
+	}
+	return s.l.opt.Health()
+}
+
+// status publishes the kiosk's presence under a word.
+func (s *session) status(p wire.Presence) mqtt.Token { return s.say(p, s.health()) }
+
+// say publishes the kiosk's presence, retained.
+func (s *session) say(p wire.Presence, h wire.Health) mqtt.Token {
 	st := s.l.opt.Outbox.State()
+	h.ReleaseID, h.CameraTrouble = clip(h.ReleaseID, 64), clip(h.CameraTrouble, 256)
 	b, err := wire.Status{
 		State: p, SessionSeq: s.number, BootID: s.l.opt.Outbox.BootID(), TS: time.Now(), Version: s.l.opt.Version,
-		StreamID: st.StreamID, OutboxDepth: st.Depth, AckedSeq: st.AckedSeq, FreeBytes: st.FreeBytes, Degraded: clip(st.Degraded, 256),
+		StreamID: st.StreamID, OutboxDepth: st.Depth, AckedSeq: st.AckedSeq, FreeBytes: st.FreeBytes, Degraded: clip(st.Degraded, 256), Health: h,
 	}.Encode()
 	if err != nil {
 		s.l.log.Warn("status not sent", "err", err)
@@ -204,7 +225,7 @@ func (s *session) status(p wire.Presence) mqtt.Token {
 
 func clip(s string, n int) string {
 	if len(s) > n {
-		return s[:n]
+		return strings.ToValidUTF8(s[:n], "")
 	}
 	return s
 }

@@ -36,11 +36,12 @@ type Status struct {
 	AckedSeq    uint64    `json:"last_acked_seq,omitempty"`
 	FreeBytes   uint64    `json:"free_bytes,omitempty"` // of the disk the outbox is on
 	Degraded    string    `json:"degraded,omitempty"`   // what is wrong with the store, ≤ 256 bytes; empty when nothing is
+	Health      Health    `json:"health,omitzero"`
 }
 
 // Encode returns the status's bytes, or what is wrong with it.
 func (s Status) Encode() ([]byte, error) {
-	s.TS = s.TS.Round(0).UTC()
+	s.TS, s.Health.CertUntil = s.TS.Round(0).UTC(), s.Health.CertUntil.Round(0).UTC()
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,9 @@ func (s Status) Validate() error {
 	}
 	if len(s.Version) > 64 || len(s.Degraded) > 256 {
 		return fmt.Errorf("status text: %w", ErrTooLarge)
+	}
+	if err := s.Health.Validate(); err != nil {
+		return fmt.Errorf("status: %w", err)
 	}
 	return nil
 }

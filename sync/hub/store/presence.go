@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -20,12 +21,19 @@ type Kiosk struct {
 	FreeBytes   uint64    `json:"free_bytes"`
 	Degraded    string    `json:"degraded,omitempty"`
 	LastEventAt time.Time `json:"last_event_at,omitzero"`
+	// Report is what the kiosk last said of its box, ReportAt when by the hub's clock, ReportedTS when by its own.
+	Report     wire.Health `json:"report"`
+	ReportAt   time.Time   `json:"report_at,omitzero"`
+	ReportedTS time.Time   `json:"reported_ts,omitzero"`
 }
 
 // SetPresence stores a kiosk's status. A goodbye or a will counts only for the session it belongs to: one that comes
 // late, when the kiosk is back already, is passed over.
 func (s *Store) SetPresence(ctx context.Context, addr wire.Address, st wire.Status, at time.Time) error {
-	var err error
+	report, err := json.Marshal(st.Health)
+	if err != nil {
+		return fmt.Errorf("store presence: %w", err)
+	}
 	switch st.State {
 	case wire.PresenceLost: // a will, which knows nothing but its session
 		_, err = s.write.ExecContext(ctx, `UPDATE kiosks SET state = ?, state_at = ? WHERE site = ? AND kiosk_id = ? AND session_seq = ?`,
@@ -36,11 +44,14 @@ func (s *Store) SetPresence(ctx context.Context, addr wire.Address, st wire.Stat
 			string(st.State), formatTime(at), st.OutboxDepth, st.FreeBytes, st.Degraded, addr.Site, addr.Kiosk, st.SessionSeq)
 	default:
 		_, err = s.write.ExecContext(ctx, `INSERT INTO kiosks
-			(site, kiosk_id, state, session_seq, boot_id, version, outbox_depth, free_bytes, degraded, state_at) VALUES (?,?,?,?,?,?,?,?,?,?)
+			(site, kiosk_id, state, session_seq, boot_id, version, outbox_depth, free_bytes, degraded, state_at, report, report_at, reported_ts)
+			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
 			ON CONFLICT (site, kiosk_id) DO UPDATE SET state_at = CASE WHEN state = excluded.state AND session_seq = excluded.session_seq
 			THEN state_at ELSE excluded.state_at END, state = excluded.state, session_seq = excluded.session_seq, boot_id = excluded.boot_id,
-			version = excluded.version, outbox_depth = excluded.outbox_depth, free_bytes = excluded.free_bytes, degraded = excluded.degraded`,
-			addr.Site, addr.Kiosk, string(st.State), st.SessionSeq, st.BootID, st.Version, st.OutboxDepth, st.FreeBytes, st.Degraded, formatTime(at))
+			version = excluded.version, outbox_depth = excluded.outbox_depth, free_bytes = excluded.free_bytes, degraded = excluded.degraded,
+			report = excluded.report, report_at = excluded.report_at, reported_ts = excluded.reported_ts`,
+			addr.Site, addr.Kiosk, string(st.State), st.SessionSeq, st.BootID, st.Version, st.OutboxDepth, st.FreeBytes, st.Degraded, formatTime(at),
+			string(report), formatTime(at), formatTime(st.TS))
 	}
 	if err != nil {
 		return fmt.Errorf("store presence: %w", err)
@@ -60,7 +71,7 @@ func (s *Store) AllLost(ctx context.Context, at time.Time) error {
 
 // Kiosks lists all kiosks by site and name.
 func (s *Store) Kiosks(ctx context.Context) ([]Kiosk, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT site, kiosk_id, state, state_at, session_seq, version, outbox_depth, free_bytes, degraded,
+	rows, err := s.read.QueryContext(ctx, `SELECT site, kiosk_id, state, state_at, session_seq, version, outbox_depth, free_bytes, degraded, report, report_at, reported_ts,
 		coalesce((SELECT max(last_at) FROM streams s WHERE s.site = k.site AND s.kiosk_id = k.kiosk_id), '')
 		FROM kiosks k ORDER BY site, kiosk_id`)
 	if err != nil {
@@ -70,11 +81,16 @@ func (s *Store) Kiosks(ctx context.Context) ([]Kiosk, error) {
 	out := []Kiosk{}
 	for rows.Next() {
 		var k Kiosk
-		var at, last string
-		if err := rows.Scan(&k.Site, &k.ID, &k.State, &at, &k.SessionSeq, &k.Version, &k.OutboxDepth, &k.FreeBytes, &k.Degraded, &last); err != nil {
+		var at, last, report, reportAt, reported string
+		if err := rows.Scan(&k.Site, &k.ID, &k.State, &at, &k.SessionSeq, &k.Version, &k.OutboxDepth, &k.FreeBytes, &k.Degraded, &report, &reportAt, &reported, &last); err != nil {
 			return nil, fmt.Errorf("read kiosks: %w", err)
 		}
-		k.StateAt, k.LastEventAt = parseTime(at), parseTime(last)
+		k.StateAt, k.LastEventAt, k.ReportAt, k.ReportedTS = parseTime(at), parseTime(last), parseTime(reportAt), parseTime(reported)
+		if report != "" {
+			if err := json.Unmarshal([]byte(report), &k.Report); err != nil {
+				return nil, fmt.Errorf("read kiosks: report of %s: %w", k.ID, err)
+			}
+		}
 		out = append(out, k)
 	}
 	if err := rows.Err(); err != nil {
