@@ -85,11 +85,11 @@ type Kiosk struct {
 	pictures *picture.Cache
 	metrics  *metrics
 	turns    turns
+	passes   passDesk
+	codes    CodeReader
 	forPage
 
 	memoryStore  io.Closer
-	passes   passDesk
-	codes    CodeReader
 	recognitions chan struct{} // a slot for each photo that is worked on
 	answers      chan struct{} // a slot for each answer under way
 
@@ -133,6 +133,7 @@ func New(o Options) (*Kiosk, error) {
 		k.now = time.Now
 	}
 	k.forPage = newForPage(o, k.now())
+	k.passes, k.codes = newPassDesk(o), o.Codes
 	k.stopping, k.stop = context.WithCancel(context.Background())
 	k.recallEmergency()
 	if o.Release != nil {
@@ -140,7 +141,6 @@ func New(o Options) (*Kiosk, error) {
 	}
 	var err error
 	if k.pages, err = readPages(o.Pages); err != nil {
-	k.passes, k.codes = newPassDesk(o), o.Codes
 		return nil, fmt.Errorf("new kiosk: %w", err)
 	}
 	k.visits, err = visit.Open(filepath.Join(o.Config.DataDir, "visits"), visit.Options{
@@ -185,6 +185,7 @@ func (k *Kiosk) Run(ctx context.Context) error {
 	own.Go(func() { served <- k.app.Listener(k.listener) })
 	own.Go(k.sweep)
 	own.Go(func() { k.memory.Run(k.stopping) })
+	own.Go(k.follow)
 	own.Go(k.prepare)
 	k.ready.Store(true)
 	k.log.Debug("kiosk serves", "address", k.Addr())
@@ -195,7 +196,6 @@ func (k *Kiosk) Run(ctx context.Context) error {
 	case failed = <-served:
 		failed = fmt.Errorf("serve kiosk: %w", failed)
 	}
-	own.Go(k.follow)
 	k.ready.Store(false)
 	k.listener.hurry()
 	k.stop()
