@@ -60,11 +60,11 @@ func (c benchSearchCmd) Run(ctx context.Context, t *terminal) (err error) {
 	if c.JSON == "-" {
 		return nil
 	}
-	_, err = fmt.Fprintf(t.out, `%d passages of %d exhibits: built in %.1f s (%.0f passages/s, %.1f MiB on disk)
-opened in %.0f ms; %d searches (%s): %.2f ms (p50), %.2f ms (p95), %.2f ms (p99)
+	_, err = fmt.Fprintf(t.out, `%d passages of %d exhibits: built in %.1f s (%.0f passages/s, %.1f s of the processor, %.1f MiB on disk)
+opened in %.0f ms; %d searches (%s): %.2f ms (p50), %.2f ms (p95), %.2f ms (p99); of the processor %.2f ms (p50), %.2f ms (p95)
 memory of the opened release: %.0f MiB; of the whole process, with its libraries: %.0f MiB
-`, r.Passages, r.Exhibits, r.BuildS, r.PassagesPerSecond, r.ReleaseMiB,
-		r.OpenMS, r.Searched.Questions, r.Mode, r.P50, r.P95, r.P99, r.ReleaseRSSMiB, r.RSSMiB)
+`, r.Passages, r.Exhibits, r.BuildS, r.PassagesPerSecond, r.BuildCPUS, r.ReleaseMiB,
+		r.OpenMS, r.Searched.Questions, r.Mode, r.P50, r.P95, r.P99, r.CPUP50, r.CPUP95, r.ReleaseRSSMiB, r.RSSMiB)
 	return err
 }
 
