@@ -22,6 +22,7 @@ import (
 	"docent/ui"
 	"docent/vision/camera"
 	"docent/vision/label"
+	"docent/vision/qrcode"
 )
 
 // appliance is a kiosk with everything it is made of.
@@ -101,6 +102,11 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 			Credentials: credentials,
 			Broker:      c.Hub.Broker, Site: c.Site, Kiosk: c.Kiosk, Outbox: box, Version: version(), Logger: log,
 			Emergency: a.siren.ring,
+			Visits: func(n wire.VisitNotice) {
+				if a.kiosk != nil { // else it has no visits yet, and hears again
+					a.kiosk.VisitNotice(n)
+				}
+			},
 			Desired: func(wire.Desired) {
 				if a.updater != nil {
 					a.updater.Desired()
@@ -117,6 +123,10 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		}
 	}
 
+	options.Codes = qrcode.Reader{}
+	if a.link != nil {
+		options.Hub = a.link
+	}
 	options.Status = func() map[string]string { return staffStatus(box, a.link, a.id) }
 	options.Pages, err = ui.Kiosk()
 	if err != nil {
