@@ -36,8 +36,10 @@ for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true }))
   }
 }
 
+// Whoever builds with --silent, as make does for the demo, hears of it only where it is too much.
+const quiet = process.env.npm_config_loglevel === 'silent'
 const kib = (n) => `${(n / 1024).toFixed(1)} KiB`
-console.log(`first load ${kib(total)} gzip of ${kib(budget)} allowed; ${kib(later)} when it is needed; fonts ${kib(fonts)} on disk, loaded as characters need them`)
+if (!quiet) console.log(`first load ${kib(total)} gzip of ${kib(budget)} allowed; ${kib(later)} when it is needed; fonts ${kib(fonts)} on disk, loaded as characters need them`)
 if (outside.length > 0) {
   console.error(`the built page names other hosts:\n${outside.join('\n')}`)
   process.exit(1)

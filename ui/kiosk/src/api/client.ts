@@ -7,6 +7,7 @@ import type {
   Feedback,
   Gallery,
   Level,
+  HouseScreen,
   LiveQuality,
   Localized,
   PassageView,
@@ -125,10 +126,11 @@ export class Client {
     }
   }
 
-  /** The emergency message that holds, and every change of it; null where there is none. */
-  async *emergencies(signal: AbortSignal): AsyncGenerator<Localized | null> {
+  /** The emergency message that holds (null: none) and what the house has set for the screen, and every change of both. */
+  async *signals(signal: AbortSignal): AsyncGenerator<{ emergency: Localized | null } | { house: HouseScreen }> {
     for await (const { event, data } of this.#listen('/signals', {}, signal)) {
-      if (event === 'emergency') yield (JSON.parse(data) as { text: Localized | null }).text
+      if (event === 'emergency') yield { emergency: (JSON.parse(data) as { text: Localized | null }).text }
+      if (event === 'screen') yield { house: JSON.parse(data) as HouseScreen }
     }
   }
 

@@ -154,12 +154,14 @@ export interface Published {
 
 export interface AnswerDone {
   answered: boolean
-  written_by: 'gallery' | 'model' | 'nobody'
+  written_by: 'gallery' | 'model' | 'tools' | 'nobody'
+  /** Set where it was no answer to a question: asked back, or a greeting returned. */
+  reply?: 'clarify' | 'courtesy'
   language: string
   ms: number
 }
 
-/** One step of an answer, in the order they come; exactly one done or error at the end. */
+/** One step of an answer, in the order they come; exactly one done or error at the end. Others may come and are passed over. */
 export type AnswerEvent =
   | { type: 'stage'; stage: string }
   | { type: 'sources'; sources: AnswerSource[] }
@@ -268,3 +270,14 @@ export type Opinion = 'yes' | 'partly' | 'no'
 
 /** The longest question the server takes, in characters. */
 export const longestQuestion = 500
+
+/** What the house has set for the screen. */
+export interface HouseScreen {
+  asleep: boolean
+  /** Of what is read aloud, 0 to 100. */
+  volume: number
+  /** When the page was last to be loaded anew, Unix ms; 0: never. */
+  reload: number
+  /** The kiosk waits to be let in at its hub; for staff that stand before it. */
+  notice: { code?: string; until?: string; fingerprint?: string; reason?: string } | null
+}

@@ -52,6 +52,7 @@ const en = {
   yourPhoto: 'Your photo',
   photoWithOutline: (title: string) => `Your photo, with “${title}” outlined`,
   notThisOne: 'Not this one?',
+  alsoInPhoto: (title: string) => `Also in your photo: ${title}`,
   chooseTitle: 'Is it one of these?',
   chooseHint: 'Several exhibits look like your photo. Touch the right one.',
   noneOfThese: 'None of these',
@@ -75,6 +76,7 @@ const en = {
   answerBroken: 'The answer broke off.',
   writtenByModel: 'Written by a computer from the gallery’s own texts',
   writtenByGallery: 'In the gallery’s own words',
+  writtenByTools: 'Worked out from the gallery’s own facts',
   sources: 'Sources',
   sourceMark: (n: number) => `Source ${n}`,
   suggestions: 'You could ask',
@@ -254,6 +256,9 @@ const en = {
 
   // emergency
   emergency: 'Important message',
+  // for staff, on the waiting screen
+  houseCode: 'Staff: type this code at the hub',
+  houseRefused: 'Staff: the hub does not let this kiosk in',
 }
 
 type Widened<T> = T extends string
@@ -300,6 +305,7 @@ const zh: Strings = {
   yourPhoto: '您的照片',
   photoWithOutline: (title) => `您的照片，已勾出“${title}”的轮廓`,
   notThisOne: '不是这一件？',
+  alsoInPhoto: (title) => `照片里还有：${title}`,
   chooseTitle: '是其中的一件吗？',
   chooseHint: '有几件展品与您的照片相似，请点选正确的一件。',
   noneOfThese: '都不是',
@@ -321,6 +327,7 @@ const zh: Strings = {
   answerBroken: '回答中断了。',
   writtenByModel: '由计算机根据本馆资料撰写',
   writtenByGallery: '引自本馆资料原文',
+  writtenByTools: '根据本馆资料得出',
   sources: '出处',
   sourceMark: (n) => `出处 ${n}`,
   suggestions: '您还可以问',
@@ -486,6 +493,8 @@ const zh: Strings = {
   missing: '缺少',
 
   emergency: '重要通知',
+  houseCode: '工作人员：请在中枢输入此代码',
+  houseRefused: '工作人员：中枢拒绝此导览机接入',
 }
 
 export const strings: Record<PageLanguage, Strings> = { en, zh }

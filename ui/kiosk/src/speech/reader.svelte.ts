@@ -36,23 +36,23 @@ export class Reader {
     return voiceFor(language) !== null || kiosk.includes(language)
   }
 
-  /** Reads all below an element that is marked to be read. Stops what was read before. */
-  async read(root: HTMLElement, language: string): Promise<void> {
+  /** Reads all below an element that is marked to be read, each part in its language. Stops what was read before. */
+  async read(root: HTMLElement, page: string): Promise<void> {
     this.stop()
     const abort = (this.#abort = new AbortController())
     const { signal } = abort
-    const sentences = sentencesOf(root, language)
+    const sentences = sentencesOf(root, page)
     if (sentences.length === 0) return
     const release = this.#options.hold()
     this.status = 'reading'
     try {
-      const voice = voiceFor(language)
-      const audio = voice ? null : this.#fetchAhead(sentences, language, signal)
+      const audio = this.#fetchAhead(sentences, signal)
       for (const [i, sentence] of sentences.entries()) {
         if (signal.aborted) return
         this.#point(sentence)
+        const voice = voiceFor(sentence.language)
         if (voice) await utter(sentence.text, voice, () => this.#options.volume() / volumeSteps, signal)
-        else await play(await audio!(i), () => this.#options.volume() / volumeSteps, signal)
+        else await play(await audio(i), () => this.#options.volume() / volumeSteps, signal)
       }
       if (!signal.aborted) this.status = 'silent'
     } catch {
@@ -70,12 +70,12 @@ export class Reader {
   }
 
   /** The sound of each sentence, the next one fetched while one is heard. */
-  #fetchAhead(sentences: readonly Sentence[], language: string, signal: AbortSignal): (i: number) => Promise<HTMLAudioElement> {
+  #fetchAhead(sentences: readonly Sentence[], signal: AbortSignal): (i: number) => Promise<HTMLAudioElement> {
     const made = new Map<number, Promise<HTMLAudioElement>>()
     const make = (i: number) => {
       const known = made.get(i)
       if (known) return known
-      const audio = this.#options.address(language, sentences[i]!.text).then((address) => {
+      const audio = this.#options.address(sentences[i]!.language, sentences[i]!.text).then((address) => {
         const element = new Audio()
         element.preload = 'auto'
         if (!signal.aborted) element.src = address
@@ -87,7 +87,8 @@ export class Reader {
     }
     return (i) => {
       made.delete(i - 1)
-      if (i + 1 < sentences.length) make(i + 1)
+      const next = sentences[i + 1]
+      if (next && !voiceFor(next.language)) make(i + 1)
       return make(i)
     }
   }

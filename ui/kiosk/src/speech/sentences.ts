@@ -1,6 +1,7 @@
 /** A sentence and where it stands on the screen. */
 export interface Sentence {
   text: string
+  language: string
   range: Range
 }
 
@@ -9,11 +10,12 @@ const unread = 'button, .hidden, [aria-hidden="true"], [data-unread]'
 /** The kiosk's own voice takes no longer sentences, in characters. */
 export const longestSentence = 600
 
-/** The sentences of the paragraphs and headings below an element, in the order they stand. */
-export function sentencesOf(root: HTMLElement, language: string): Sentence[] {
-  const segmenter = new Intl.Segmenter(language, { granularity: 'sentence' })
+/** The sentences of the paragraphs and headings below an element, in the order they stand. `page` is the page's language. */
+export function sentencesOf(root: HTMLElement, page: string): Sentence[] {
   const sentences: Sentence[] = []
   for (const block of root.querySelectorAll<HTMLElement>('[data-read]')) {
+    const language = block.lang.split('-')[0] || page
+    const segmenter = new Intl.Segmenter(language, { granularity: 'sentence' })
     const { text, place } = textOf(block)
     for (const { segment, index } of segmenter.segment(text)) {
       for (const part of cut(segment, longestSentence)) {
@@ -23,7 +25,7 @@ export function sentencesOf(root: HTMLElement, language: string): Sentence[] {
         const range = document.createRange()
         range.setStart(...place(from))
         range.setEnd(...place(from + spoken.length, true))
-        sentences.push({ text: spoken.replace(/\s+/g, ' '), range })
+        sentences.push({ text: spoken.replace(/\s+/g, ' '), language, range })
       }
     }
   }

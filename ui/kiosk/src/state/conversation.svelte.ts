@@ -1,7 +1,8 @@
 import { calledOff } from '../api/calledoff'
 import { Problem, Unreachable } from '../api/client'
-import type { AnswerEvent, AnswerSource } from '../api/contract'
+import type { AnswerDone, AnswerEvent, AnswerSource } from '../api/contract'
 import { completeSentences, spoken } from '../text/marks'
+import { languageOf } from '../text/script'
 
 /** waiting → streaming → done; or stopped by the visitor, refused by the server, or broken off on the way. */
 export type TurnStatus = 'waiting' | 'streaming' | 'done' | 'stopped' | 'refused' | 'broken'
@@ -12,7 +13,11 @@ export class Turn {
   sources = $state.raw<AnswerSource[]>([])
   followUps = $state.raw<string[]>([])
   status = $state<TurnStatus>('waiting')
-  writtenBy = $state<'' | 'gallery' | 'model' | 'nobody'>('')
+  writtenBy = $state<'' | AnswerDone['written_by']>('')
+  /** It is an answer to a question, which may have helped or not. */
+  answers = $state(false)
+  /** The language that the server says it is in; empty until it is complete. */
+  #language = $state('')
   /** What the server says about a refusal, in the visitor's language; empty where it said nothing. */
   message = $state('')
   /** What the visitor said about it; null: nothing. */
@@ -24,6 +29,18 @@ export class Turn {
     readonly question: string | null,
   ) {}
 
+  /** The language of the answer, which is the question's and not always the page's. */
+  language(page: string): string {
+    return this.#language || languageOf(this.text, page)
+  }
+
+  finish(done: AnswerDone): void {
+    this.status = 'done'
+    this.writtenBy = done.written_by
+    this.answers = !done.reply
+    this.#language = done.language
+  }
+
   get running(): boolean {
     return this.status === 'waiting' || this.status === 'streaming'
   }
@@ -33,6 +50,8 @@ export class Turn {
     this.message = ''
     this.stage = ''
     this.writtenBy = ''
+    this.answers = false
+    this.#language = ''
     this.sources = []
     this.followUps = []
     this.text = ''
@@ -69,10 +88,15 @@ export class Conversation {
     return this.current?.running ?? false
   }
 
+  /** The newest answer that suggests questions. */
+  get suggesting(): Turn | undefined {
+    return this.turns.findLast((turn) => turn.followUps.length > 0)
+  }
+
   /** Questions that the newest finished answer suggests. */
   get suggestions(): string[] {
     const asked = new Set(this.turns.map((turn) => turn.question))
-    const latest = this.turns.findLast((turn) => turn.followUps.length > 0)
+    const latest = this.suggesting
     return latest?.followUps.filter((question) => !asked.has(question)) ?? []
   }
 
@@ -173,8 +197,7 @@ function take(turn: Turn, event: AnswerEvent): void {
       turn.sources = []
       break
     case 'done':
-      turn.status = 'done'
-      turn.writtenBy = event.done.written_by
+      turn.finish(event.done)
       break
     case 'error':
       turn.status = 'refused'

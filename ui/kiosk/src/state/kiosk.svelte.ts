@@ -24,7 +24,7 @@ export type Screen =
   | { name: 'choose'; photo: Photo; candidates: Candidate[] }
   | { name: 'unknown'; photo: Photo; advice: Advice; candidates: Candidate[] }
   | { name: 'browse'; by: 'list' | 'number' }
-  | { name: 'exhibit'; exhibit: ExhibitDetail; photo: Photo | null; outline: Outline | null; recognised: boolean }
+  | { name: 'exhibit'; exhibit: ExhibitDetail; photo: Photo | null; outline: Outline | null; recognised: boolean; also: Candidate[] }
 
 /** What is laid over a screen, which stays as it is below. */
 export type Over =
@@ -58,6 +58,8 @@ export class Kiosk {
   seen = $state.raw<string[]>([])
   /** The message that covers everything. */
   emergency = $state.raw<Localized | null>(null)
+  /** What the house has set for the screen; null until the kiosk has said it. */
+  house = $state.raw<HouseScreen | null>(null)
   staff = $state.raw<Staff | null>(null)
   /** The language in which somebody who has just left is thanked; their visit is over. */
   farewell = $state<PageLanguage | null>(null)
@@ -132,6 +134,12 @@ export class Kiosk {
     return languageNames[language].tag
   }
 
+  /** The lang attribute of a text that may be in another language than the page; nothing where it is in the page's. */
+  langOf(language: string): string | undefined {
+    const own = pageLanguages.find((l) => l === language)
+    return language === this.language ? undefined : own ? this.tagOf(own) : language
+  }
+
   textIn(language: PageLanguage): Strings {
     return strings[language]
   }
@@ -169,9 +177,9 @@ export class Kiosk {
 
   /** Loads the gallery for the first time. */
   async open(): Promise<void> {
+    void this.#listen() // an emergency is shown also where there is nothing else to show
     try {
       await this.#load()
-      void this.#listen()
     } catch {
       this.connection.report()
     }
@@ -277,7 +285,7 @@ export class Kiosk {
   #recognised(seen: Recognition): void {
     const [first] = seen.candidates
     if (seen.decision === 'match' && first) {
-      this.#show(first.exhibit, seen.photo, first.outline, true)
+      this.#show(first.exhibit, seen.photo, first.outline, true, seen.candidates.slice(1, 3))
     } else if (seen.decision === 'choose' && first) {
       this.#go({ name: 'choose', photo: seen.photo, candidates: seen.candidates.slice(0, 3) })
     } else {
@@ -308,15 +316,23 @@ export class Kiosk {
   }
 
   /** The visitor says which exhibit it is: from the cards, the list or the number pad. */
-  async pick(exhibit: ExhibitCard, photo: Photo | null = null, outline: Outline | null = null): Promise<void> {
+  async pick(exhibit: ExhibitCard, photo: Photo | null = null, outline: Outline | null = null, also: Candidate[] = []): Promise<void> {
     const { signal } = this.#abort
     const step = this.#step
     try {
       const held = await this.#inVisit((visit) => this.client.holdExhibit(visit, exhibit.id, signal))
-      if (!signal.aborted && this.#step === step) this.#show({ ...exhibit, ...held }, photo, outline, false)
+      if (!signal.aborted && this.#step === step) this.#show({ ...exhibit, ...held }, photo, outline, false, also)
     } catch (error) {
       if (!signal.aborted) this.#trouble(error)
     }
+  }
+
+  /** Turns to another exhibit on the same photo; the one before can be turned to again. */
+  async turnTo(candidate: Candidate): Promise<void> {
+    if (this.screen.name !== 'exhibit') return
+    const { exhibit, photo, outline, also } = this.screen
+    const others = [{ exhibit, confidence: 1, inliers: 0, outline }, ...also.filter((c) => c.exhibit.id !== candidate.exhibit.id)]
+    await this.pick(candidate.exhibit, photo, candidate.outline, others)
   }
 
   /** Speaks another language from here on; what is on the screen is fetched anew in it. */
@@ -343,9 +359,11 @@ export class Kiosk {
         if (!overtaken()) this.screen = { ...screen, candidates }
       }
       if (screen.name === 'exhibit') {
-        const exhibit = await this.client.exhibit(screen.exhibit.id, signal)
-        if (overtaken()) return
-        this.screen = { ...screen, exhibit }
+        const [exhibit, ...others] = await Promise.all(
+          [screen.exhibit, ...screen.also.map((c) => c.exhibit)].map((e) => this.client.exhibit(e.id, signal)),
+        )
+        if (overtaken() || !exhibit) return
+        this.screen = { ...screen, exhibit, also: screen.also.map((c, i) => ({ ...c, exhibit: others[i] ?? c.exhibit })) }
         void this.conversation.explain()
       }
     } catch (error) {
@@ -418,13 +436,27 @@ export class Kiosk {
     this.#signals.abort(calledOff)
     const { signal } = (this.#signals = new AbortController())
     try {
-      for await (const text of this.client.emergencies(signal)) {
-        this.emergency = text
-        if (text) this.reader.stop()
+      for await (const heard of this.client.signals(signal)) {
+        if ('house' in heard) {
+          this.#obey(heard.house)
+          continue
+        }
+        this.emergency = heard.emergency
+        if (heard.emergency) this.reader.stop()
       }
     } catch (error) {
       if (!signal.aborted && error instanceof Unreachable) this.connection.report()
     }
+  }
+
+  /** Does what the house has set for the screen. */
+  #obey(house: HouseScreen): void {
+    if (this.house && house.reload > this.house.reload) {
+      location.reload()
+      return
+    }
+    if (house.asleep) this.reader.stop()
+    this.house = house
   }
 
   /** Whether the house is open, for the look of the waiting screen. */
@@ -451,8 +483,8 @@ export class Kiosk {
     if (this.screen.name === 'exhibit') void this.conversation.resume()
   }
 
-  #show(exhibit: ExhibitDetail, photo: Photo | null, outline: Outline | null, recognised: boolean): void {
-    this.#go({ name: 'exhibit', exhibit, photo, outline, recognised })
+  #show(exhibit: ExhibitDetail, photo: Photo | null, outline: Outline | null, recognised: boolean, also: Candidate[] = []): void {
+    this.#go({ name: 'exhibit', exhibit, photo, outline, recognised, also })
     this.seen = [...this.seen.filter((id) => id !== exhibit.id), exhibit.id]
     void this.conversation.explain()
     if (exhibit.sections === undefined) void this.#completeLabel(exhibit.id)
