@@ -92,13 +92,13 @@ type VisitConfig struct {
 	Keep time.Duration `koanf:"keep"`
 	// KeepForgotten is how long the kiosk knows that a visit was forgotten, to drop what comes late from elsewhere.
 	KeepForgotten time.Duration `koanf:"keep_forgotten"`
-	// PassDays is how many days a pass holds that a visitor wants for longer than the day, 2 to 30.
-	PassDays int `koanf:"pass_days"`
 	// Talk is what is kept of the questions and answers: none, window (the last turns) or summary (the last turns,
 	// and a summary of those before).
 	Talk string `koanf:"talk"`
 	// Turns is how many whole turns are kept, 5 to 10.
 	Turns int `koanf:"turns"`
+	// PassDays is how many days a pass holds that a visitor wants for longer than the day, 2 to 30.
+	PassDays int `koanf:"pass_days"`
 }
 
 func (v VisitConfig) talk() memory.Policy {
@@ -196,7 +196,6 @@ func (c Config) Validate() error {
 	settings.Within(&p, "visit.idle", c.Visit.Idle, 20*time.Second, time.Hour) // WCAG 2.2.1 asks for 20 s of warning
 	settings.Within(&p, "visit.keep", c.Visit.Keep, time.Hour, 31*24*time.Hour)
 	settings.Within(&p, "visit.keep_forgotten", c.Visit.KeepForgotten, time.Hour, 366*24*time.Hour)
-	settings.Within(&p, "visit.pass_days", c.Visit.PassDays, 2, 30)
 	if !slices.Contains([]memory.Strategy{memory.StrategyNone, memory.StrategyWindow, memory.StrategySummary}, memory.Strategy(c.Visit.Talk)) {
 		p.Add("visit.talk", fmt.Sprintf("%q is none of none, window, summary", c.Visit.Talk))
 	}
@@ -209,11 +208,7 @@ func (c Config) Validate() error {
 	}
 	c.Search.validate(&p)
 	settings.Within(&p, "model.first_token_timeout", c.Model.FirstTokenTimeout, 100*time.Millisecond, time.Minute)
-	settings.Within(&p, "model.answer_timeout", c.Model.AnswerTimeout, time.Second, 5*time.Minute)
-	settings.Within(&p, "model.price_in", c.Model.PriceIn, 0, 1e6)
-	settings.Within(&p, "model.price_out", c.Model.PriceOut, 0, 1e6)
-	settings.Within(&p, "trace.days", c.Trace.Days, 0, 366)
-	c.Web.validate(&p)
+	settings.Within(&p, "visit.pass_days", c.Visit.PassDays, 2, 30)
 	if c.Hub.Broker != "" {
 		if u, err := url.Parse(c.Hub.Broker); err != nil || u.Port() == "" || u.Scheme != "tls" && u.Scheme != "tcp" {
 			p.Add("hub.broker", "is not tls://HOST:PORT, or tcp://HOST:PORT on this machine")
