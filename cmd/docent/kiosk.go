@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"docent/internal/settings"
@@ -22,6 +25,9 @@ func (c kioskCmd) Run(ctx context.Context, t *terminal) error {
 	if c.PrintConfig {
 		return settings.Print(t.out, config)
 	}
+	if err := c.hasRelease(config); err != nil {
+		return err
+	}
 	if strings.HasPrefix(config.Hub.Broker, "tcp:") {
 		return usageError{errors.New("hub.broker: only the demo runs without TLS; set tls://HOST:PORT")}
 	}
@@ -30,4 +36,21 @@ func (c kioskCmd) Run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	return runAppliance(ctx, config, log, func(address string) { log.Info("open for visitors", "address", address) })
+}
+
+// hasRelease says what to do where there is nothing to show, which is mostly because no settings were given.
+func (c kioskCmd) hasRelease(config kiosk.Config) error {
+	_, err := os.Stat(config.Release)
+	switch {
+	case config.Hub.Root != "":
+		return nil // releases may have come from a hub
+	case err == nil || !errors.Is(err, fs.ErrNotExist):
+		return nil // whoever opens it says what is wrong with it
+	case c.Config == "" && os.Getenv("DOCENT_RELEASE") == "":
+		return usageError{fmt.Errorf("no settings were given, and there is no release in %s. Name a file with --config FILE; "+
+			"docent kiosk --print-config shows what can be set. To try Docent without any settings: docent demo", config.Release)}
+	default:
+		return usageError{fmt.Errorf("there is no release in %s, where the setting \"release\" looks. "+
+			"docent gallery build DIR --out %s makes one", config.Release, config.Release)}
+	}
 }
