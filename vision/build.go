@@ -29,6 +29,8 @@ type Reference struct {
 	ExhibitID string
 	Picture   string // name of the picture in answers and reports
 	Path      string // file it is read from
+	// Features are those of the picture, from [Describe]; nil has the file described, which else is not read.
+	Features *feature.Set
 }
 
 // Options are for building and for opening an index; each field says which.
@@ -89,7 +91,7 @@ const (
 	indexKind    = "DOCIDX1"
 	featuresKind = "DOCFEA1"
 	modelKind    = "DOCMOD1"
-	votesKind    = "DOCVOT1"
+	votesKind    = "DOCVOT2"
 )
 
 // index is the content of index.bin, as JSON.
@@ -117,7 +119,7 @@ const (
 var ErrReference = errors.New("unusable reference picture")
 
 // BuildIndex describes reference pictures, trains vocabulary and projection on them, and writes the index into dir,
-// which must exist. The same pictures and options give the same files. It stops when ctx ends.
+// which is made where it is missing. The same pictures and options give the same files. It stops when ctx ends.
 func BuildIndex(ctx context.Context, refs []Reference, dir string, o Options) (Report, error) {
 	if len(refs) == 0 {
 		return Report{}, fmt.Errorf("build recognition index: %w: there are none", ErrReference)
@@ -129,12 +131,15 @@ func BuildIndex(ctx context.Context, refs []Reference, dir string, o Options) (R
 	if err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Report{}, fmt.Errorf("build recognition index: %w", err)
+	}
 	rng := rand.New(rand.NewPCG(trainSeed, 0))
 	sample, total := sampleFeatures(sets, trainFeatures, rng)
 	if total == 0 {
 		return Report{}, fmt.Errorf("build recognition index: %w: no picture has features", ErrReference)
 	}
-	vocabulary, err := voting.Train(sample, rng)
+	vocabulary, err := voting.Train(sample, total, rng)
 	if err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
@@ -175,6 +180,12 @@ func referenceFeatures(pictures int) feature.Options {
 	}
 }
 
+// Describe extracts the features of a picture (BGR or gray) as a reference has them in the smallest collection; a
+// larger one uses the strongest of them.
+func Describe(picture gocv.Mat) (feature.Set, error) {
+	return feature.Extract(picture, referenceFeatures(1))
+}
+
 // describe extracts the features of all references.
 func describe(ctx context.Context, refs []Reference, o feature.Options, threads int) ([]feature.Set, error) {
 	sets := make([]feature.Set, len(refs))
@@ -184,6 +195,10 @@ func describe(ctx context.Context, refs []Reference, o feature.Options, threads 
 		g.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if ref.Features != nil {
+				sets[i] = ref.Features.Strongest(o.MaxFeatures)
+				return nil
 			}
 			set, err := describeFile(ref.Path, o)
 			if err != nil {

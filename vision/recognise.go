@@ -41,27 +41,33 @@ func (r *Recogniser) Recognise(ctx context.Context, photo Photo) (Recognition, e
 		return Recognition{}, fmt.Errorf("recognise photo: %w", ErrClosed)
 	}
 	start := time.Now()
-	var found []verified
-	var t Timings
-	for _, l := range looks {
-		seen, err := r.look(ctx, photo, l, &t)
-		if err != nil {
-			return Recognition{}, fmt.Errorf("recognise photo: %w", err)
-		}
-		found = append(found, seen...)
-		if clear(seen, l.enough) {
-			break
-		}
+	found, t, err := r.find(ctx, photo, looks)
+	if err != nil {
+		return Recognition{}, fmt.Errorf("recognise photo: %w", err)
 	}
 	decision, candidates := decide(r.bestPerExhibit(found))
 	if r.network != nil && decision != DecisionMatch {
-		var err error
 		if decision, candidates, err = r.lookNeural(ctx, photo, found, &t); err != nil {
 			return Recognition{}, fmt.Errorf("recognise photo: %w", err)
 		}
 	}
 	t.Total = time.Since(start)
 	return Recognition{Decision: decision, Candidates: candidates, Timings: t}, nil
+}
+
+// find looks at the photo until one look is enough, and returns all references that hold in any of them.
+func (r *Recogniser) find(ctx context.Context, photo Photo, looks []look) (found []verified, t Timings, err error) {
+	for _, l := range looks {
+		seen, err := r.look(ctx, photo, l, &t)
+		if err != nil {
+			return nil, t, err
+		}
+		found = append(found, seen...)
+		if clear(seen, l.enough) {
+			break
+		}
+	}
+	return found, t, nil
 }
 
 // look describes the photo, lists references and checks them, and adds to the timings.

@@ -74,7 +74,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func opened(t testing.TB) *vision.Recogniser {
+func indexDir(t testing.TB) string {
 	t.Helper()
 	dir, err := shared()
 	if err != nil {
@@ -85,6 +85,12 @@ func opened(t testing.TB) *vision.Recogniser {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+func opened(t testing.TB) *vision.Recogniser {
+	t.Helper()
+	dir := indexDir(t)
 	r, err := vision.Open(dir, vision.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 )
 
 type benchCmd struct {
-	Search benchSearchCmd `cmd:"" help:"Build, open and search a made-up gallery, and measure time and memory."`
+	Search      benchSearchCmd      `cmd:"" help:"Build, open and search a made-up gallery, and measure time and memory."`
+	Recognition benchRecognitionCmd `cmd:"" help:"Recognise photos in collections of growing size, and measure time, memory and the ratio to brute force."`
 }
 
 type benchSearchCmd struct {

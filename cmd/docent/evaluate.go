@@ -26,6 +26,7 @@ type evaluateRecognitionCmd struct {
 	Photos      string `required:"" type:"existingdir" help:"Folder of visitors' photos."`
 	Labels      string `required:"" type:"existingfile" help:"CSV with the columns photo, exhibits (ids with spaces between; empty: not in the catalogue)."`
 	Distractors string `type:"existingdir" help:"Folder of further pictures to put into the index, which no photo shows."`
+	Invented    int    `help:"Invented paintings to put into the index, which no photo shows either." placeholder:"N"`
 	Index       string `enum:"auto,exact,hnsw" default:"auto" help:"Vector index: auto, exact or hnsw."`
 	Threads     int    `help:"Threads to use; by default one for each core."`
 	JSON        string `name:"json" help:"Write the report to this file, - for standard output." placeholder:"FILE"`
@@ -35,7 +36,7 @@ func (c evaluateRecognitionCmd) Run(ctx context.Context, t *terminal) error {
 	bar := newProgress(t.err, "Recognising")
 	report, err := evaluate.Run(ctx, evaluate.Options{
 		Catalogue: c.Catalogue, References: c.References, Photos: c.Photos, Labels: c.Labels, Distractors: c.Distractors,
-		Threads: c.Threads, Index: vector.Kind(c.Index), Progress: bar.set, Logger: t.log,
+		Invented: c.Invented, Threads: c.Threads, Index: vector.Kind(c.Index), Progress: bar.set, Logger: t.log,
 	})
 	bar.end()
 	if errors.Is(err, evaluate.ErrInput) {

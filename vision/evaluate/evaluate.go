@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 
 	"docent/localindex/vector"
 	"docent/vision"
+	"docent/vision/synthetic"
 )
 
 // Options says what is measured.
@@ -26,6 +28,7 @@ type Options struct {
 	Photos      string      // folder of the photos
 	Labels      string      // CSV file with the columns photo, exhibits
 	Distractors string      // folder of pictures added to the index that no photo shows; may be empty
+	Invented    int         // invented paintings added to the index, which no photo shows either
 	Threads     int         // photos recognised at the same time and goroutines in all; 0 means GOMAXPROCS
 	Index       vector.Kind // auto (also ""), exact or hnsw
 	WorkDir     string      // folder for the index while it is measured; "" means a temporary one
@@ -34,14 +37,22 @@ type Options struct {
 	Logger   *slog.Logger
 }
 
+func (o Options) threads() int {
+	if o.Threads > 0 {
+		return o.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
 // Report is what was measured. Shares are 0…1, times milliseconds.
 type Report struct {
-	References  int                `json:"references"` // pictures in the index, distractors among them
-	Photos      []PhotoResult      `json:"photos"`     // in the order of the labels
-	Known       int                `json:"known"`      // photos of works in the catalogue
-	Unknown     int                `json:"unknown"`    // photos of none
-	Top1        float64            `json:"top1"`       // share of known photos whose first answer is a listed exhibit
-	Top5        float64            `json:"top5"`       // share of known photos with a listed exhibit among the first five
+	References  int                `json:"references"` // pictures in the index, distractors and invented ones among them
+	Invented    int                `json:"invented,omitempty"`
+	Photos      []PhotoResult      `json:"photos"`  // in the order of the labels
+	Known       int                `json:"known"`   // photos of works in the catalogue
+	Unknown     int                `json:"unknown"` // photos of none
+	Top1        float64            `json:"top1"`    // share of known photos whose first answer is a listed exhibit
+	Top5        float64            `json:"top5"`    // share of known photos with a listed exhibit among the first five
 	FalseAccept Count              `json:"false_accept"`
 	Decisions   Decisions          `json:"decisions"`
 	Latency     Percentiles        `json:"latency_ms"` // from the decoded photo to the answer
@@ -95,6 +106,12 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	start := time.Now()
+	invented, err := invent(ctx, o)
+	if err != nil {
+		return Report{}, err
+	}
+	refs = append(refs, invented...)
 	dir := o.WorkDir
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "docent-recognition-*"); err != nil {
@@ -102,7 +119,6 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		}
 		defer os.RemoveAll(dir)
 	}
-	start := time.Now()
 	options := vision.Options{Threads: o.Threads, Index: o.Index, Logger: o.Logger}
 	built, err := vision.BuildIndex(ctx, refs, dir, options)
 	if err != nil {
@@ -115,19 +131,15 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	defer recogniser.Close()
 
-	threads := o.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	photos, err := recogniseAll(ctx, recogniser, labels, o, threads)
+	photos, err := recogniseAll(ctx, recogniser, labels, o, o.threads())
 	if err != nil {
 		return Report{}, err
 	}
 	report := summarise(photos)
-	report.References = built.Pictures
+	report.References, report.Invented = built.Pictures, o.Invented
 	report.VectorIndex = built.VectorIndex
 	report.BuildMS = milliseconds(buildTime)
-	report.Threads = threads
+	report.Threads = o.threads()
 	return report, nil
 }
 
@@ -153,6 +165,36 @@ func readInput(o Options) ([]vision.Reference, []label, error) {
 		refs = append(refs, more...)
 	}
 	return refs, labels, nil
+}
+
+// maxInvented bounds the features kept in memory until the index is built, some 150 kB for each.
+const maxInvented = 50_000
+
+// invent describes the paintings that Options asks for, the same ones every time.
+func invent(ctx context.Context, o Options) ([]vision.Reference, error) {
+	if o.Invented < 0 || o.Invented > maxInvented {
+		return nil, fmt.Errorf("%w: %d invented paintings, 0 to %d are possible", ErrInput, o.Invented, maxInvented)
+	}
+	refs := make([]vision.Reference, o.Invented)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(o.threads())
+	for i := range refs {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			picture := synthetic.Invented(rand.New(rand.NewPCG(0xfab1e, uint64(i))))
+			defer picture.Close()
+			set, err := vision.Describe(picture)
+			if err != nil {
+				return fmt.Errorf("describe invented painting: %w", err)
+			}
+			name := fmt.Sprintf("invented %d", i)
+			refs[i] = vision.Reference{ExhibitID: distractorPrefix + name, Picture: name, Features: &set}
+			return nil
+		})
+	}
+	return refs, g.Wait()
 }
 
 // recogniseAll recognises the photos, threads of them at a time.

@@ -26,7 +26,7 @@ type Point struct {
 	X, Y, Size, Angle float32
 }
 
-// Set is the local features of one picture.
+// Set is the local features of one picture, strongest first where they were extracted.
 type Set struct {
 	Width, Height int // of the described picture, pixels
 	Points        []Point
@@ -35,6 +35,15 @@ type Set struct {
 
 // Len is the number of features.
 func (s Set) Len() int { return len(s.Points) }
+
+// Strongest is the set with its n strongest features, as if it had been extracted with that as MaxFeatures. It shares
+// memory with s.
+func (s Set) Strongest(n int) Set {
+	if n < s.Len() {
+		s.Points, s.Descriptors = s.Points[:n:n], s.Descriptors[:n*DescriptorBytes:n*DescriptorBytes]
+	}
+	return s
+}
 
 // Options says how a picture is described.
 type Options struct {

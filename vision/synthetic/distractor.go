@@ -54,6 +54,16 @@ func DistractorOf(kind Kind, rng *rand.Rand) (gocv.Mat, error) {
 	return photo, nil
 }
 
+// Invented is an invented painting, straight on and evenly lit, as a catalogue has its works: any number of different
+// ones can be had. Its longer side has 520 to 600 pixels, for some 1,200 features. The caller closes it (BGR, 8UC3).
+func Invented(rng *rand.Rand) gocv.Mat {
+	w, h := 520+rng.IntN(80), 400+rng.IntN(120)
+	if rng.IntN(2) == 0 {
+		w, h = h, w
+	}
+	return paintOn(w, h, 0.35, rng)
+}
+
 // conditions draws how a kind is photographed.
 func conditions(kind Kind, rng *rand.Rand) Params {
 	p := Random(rng, Difficulty(rng.IntN(3)))
@@ -88,6 +98,11 @@ func anySize(rng *rand.Rand) (w, h int) {
 // paint invents a painting: a horizon, patches, and brush strokes that follow a slow field, from a palette of its own.
 func paint(rng *rand.Rand) gocv.Mat {
 	w, h := anySize(rng)
+	return paintOn(w, h, 1, rng)
+}
+
+// paintOn is paint on a canvas of a size, with a part of the brush strokes.
+func paintOn(w, h int, strokes float64, rng *rand.Rand) gocv.Mat {
 	palette := make([]color.RGBA, 6)
 	for i := range palette {
 		palette[i] = anyColor(rng)
@@ -102,7 +117,7 @@ func paint(rng *rand.Rand) gocv.Mat {
 	}
 	gocv.GaussianBlur(img, &img, image.Point{}, 5+6*rng.Float64(), 0, gocv.BorderReplicate)
 	bend, phase := 100+300*rng.Float64(), 6*rng.Float64()
-	for range 2200 + rng.IntN(1800) {
+	for range int(strokes * float64(2200+rng.IntN(1800))) {
 		a := image.Pt(rng.IntN(w), rng.IntN(h))
 		under := img.GetVecbAt(a.Y, a.X)
 		c := color.RGBA{under[2], under[1], under[0], 255}

@@ -17,6 +17,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -111,6 +112,47 @@ func Distances(rows, centres []byte, width int) []int32 {
 	}
 	C.docent_distances((*C.uint8_t)(&rows[0]), C.int(n), C.int(width), (*C.uint8_t)(&centres[0]), C.int(k), (*C.int32_t)(&out[0]))
 	return out
+}
+
+// NearHit is a signature and the number of bits it differs in.
+type NearHit struct{ At, Bits uint32 }
+
+// List is signatures to be compared with one: those numbered From to To − 1.
+type List struct {
+	From, To uint32
+	Wanted   uint64
+}
+
+// Finder finds signatures that differ in few bits. It keeps its memory between calls and is not safe for concurrent use.
+type Finder struct {
+	from, to []uint32
+	wanted   []uint64
+	hits     []NearHit
+}
+
+// Near returns the signatures of all lists that differ in at most most bits, list by list and in order. The result is
+// valid until the next call.
+func (f *Finder) Near(signatures []uint64, lists []List, most int) []NearHit {
+	return f.near(signatures, lists, most, 0)
+}
+
+func (f *Finder) near(signatures []uint64, lists []List, most, level int) []NearHit {
+	f.from, f.to, f.wanted = f.from[:0], f.to[:0], f.wanted[:0]
+	room := 0
+	for _, l := range lists {
+		if l.From < l.To {
+			_ = signatures[l.To-1]
+			f.from, f.to, f.wanted = append(f.from, l.From), append(f.to, l.To), append(f.wanted, l.Wanted)
+			room += int(l.To - l.From)
+		}
+	}
+	if room == 0 {
+		return nil
+	}
+	f.hits = slices.Grow(f.hits[:0], room)[:room]
+	n := C.docent_near((*C.uint64_t)(&signatures[0]), (*C.uint32_t)(&f.from[0]), (*C.uint32_t)(&f.to[0]), (*C.uint64_t)(&f.wanted[0]),
+		C.int(len(f.from)), C.int(most), C.int(level), (*C.docent_near_hit)(unsafe.Pointer(&f.hits[0])))
+	return f.hits[:n]
 }
 
 // Homography estimates by MAGSAC++ the homography (row by row) that maps src onto dst, both x, y pairs, with a

@@ -48,6 +48,16 @@ void docent_nearest(const uint8_t *rows, int n, int width, const uint8_t *centre
 // length, which is the same for all of them.
 void docent_distances(const uint8_t *rows, int n, int width, const uint8_t *centres, int k, int32_t *distances);
 
+typedef struct {
+	uint32_t at, bits;
+} docent_near_hit;
+
+// docent_near writes, for each list of signatures, the numbers from[i] to to[i] − 1, those that differ from wanted[i] in
+// at most most bits, in order, and in how many. out has room for all of the lists. Returns how many there are. level 0
+// takes the processor's best instructions, 1 none of them and 2 at most POPCNT, for tests.
+int docent_near(const uint64_t *signatures, const uint32_t *from, const uint32_t *to, const uint64_t *wanted, int lists,
+                int most, int level, docent_near_hit *out);
+
 // docent_homography estimates the homography that maps src onto dst (n pairs of x, y) by MAGSAC++ (Barath et
 // al., CVPR 2020) with a threshold in pixels of dst, refines it over its inliers, and marks them in mask. Returns the number of inliers, 0 where
 // there is none.

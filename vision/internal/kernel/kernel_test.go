@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -124,6 +126,41 @@ func TestNearestAndDistances(t *testing.T) {
 				t.Errorf("width %d: nearest of %d is %d, want %d", width, i, nearest[i], best)
 			}
 		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	signatures := make([]uint64, 1000)
+	for i := range signatures {
+		signatures[i] = rng.Uint64()
+	}
+	var f Finder
+	for round := range 50 {
+		var lists []List
+		var want []NearHit
+		const most = 26
+		for range 6 {
+			from := uint32(rng.IntN(900))
+			l := List{From: from, To: from + uint32(rng.IntN(100)), Wanted: rng.Uint64()}
+			lists = append(lists, l)
+			for i := l.From; i < l.To; i++ {
+				if b := bits.OnesCount64(signatures[i] ^ l.Wanted); b <= most {
+					want = append(want, NearHit{At: i, Bits: uint32(b)})
+				}
+			}
+		}
+		for level := range 3 {
+			if got := f.near(signatures, lists, most, level); !slices.Equal(got, want) {
+				t.Fatalf("round %d, level %d: %v, want %v", round, level, got, want)
+			}
+		}
+	}
+	if got := f.Near(signatures, []List{{From: 5, To: 5}}, 64); len(got) != 0 {
+		t.Errorf("an empty list has %v", got)
+	}
+	if got := f.Near(signatures[:9], []List{{From: 0, To: 9}}, 64); len(got) != 9 {
+		t.Errorf("%d of 9 signatures differ in at most all bits", len(got))
 	}
 }
 

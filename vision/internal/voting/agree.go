@@ -18,13 +18,21 @@ const (
 	cells      = angleSteps * scaleSteps
 )
 
-// pose is the step a vote's angle (degrees) and scale fall into.
-func pose(angle, scale float32) (a, s int) {
-	turns := angle / 360
-	turns -= float32(math.Floor(float64(turns)))
-	a = min(int(turns*angleSteps), angleSteps-1)
-	s = int(math.Floor(math.Log2(float64(scale)))) + scaleSteps/2
-	return a, min(max(s, 0), scaleSteps-1)
+// view is the direction of a feature in 256 steps of a turn and its size in eighths of a factor 2.
+type view struct{ turn, size uint8 }
+
+func viewOf(p feature.Point) view {
+	turns := float64(p.Angle) / 360
+	size := 8*math.Log2(max(float64(p.Size), 0.1)) + 64
+	return view{turn: uint8(int(math.Round((turns-math.Floor(turns))*256)) & 255), size: uint8(min(max(size+0.5, 0), 255))}
+}
+
+// from is the pose, angle step times scaleSteps plus scale step, in which a photo shows a picture when a feature of the
+// photo with this view is a feature of the picture with that one.
+func (v view) from(picture view) uint8 {
+	a := int(v.turn-picture.turn) * angleSteps / 256
+	s := (int(v.size)-int(picture.size))>>3 + scaleSteps/2
+	return uint8(a*scaleSteps + min(max(s, 0), scaleSteps-1))
 }
 
 // peak is the largest sum of a step and its neighbours in angle and scale.
@@ -42,6 +50,30 @@ func peak(counts []float32) float32 {
 	return best
 }
 
+// widest is the largest sum of a step and its neighbours on both sides in angle and scale: no more votes can agree.
+func widest(counts []float32) float32 {
+	var best float32
+	for at := range cells {
+		best = max(best, around(counts, at))
+	}
+	return best
+}
+
+// around is the sum of a step and its neighbours in angle and scale.
+func around(counts []float32, at int) (sum float32) {
+	a, s := at/scaleSteps, at%scaleSteps
+	for _, turn := range [3]int{angleSteps - 1, 0, 1} {
+		line := counts[(a+turn)%angleSteps*scaleSteps:]
+		for scale := max(s-1, 0); scale <= min(s+1, scaleSteps-1); scale++ {
+			sum += line[scale]
+		}
+	}
+	return sum
+}
+
+// roundingErrors is more than two sums of the same numbers in different order can differ by.
+const roundingErrors = 1.001
+
 // Two votes agree when one similarity (place, size, direction) explains both, within bounds wide enough for a picture
 // seen obliquely: SIFT's sizes and angles are coarse, and a similarity is a poor fit for a perspective view.
 const (
@@ -56,53 +88,74 @@ const maxProposals = 200
 // pair is the places of the two features of a vote.
 type pair struct {
 	qx, qy, rx, ry, scale, angle, weight float32
-	a, s                                 int // steps of pose
+	pose                                 uint8
 }
 
 // agreeing is the greatest sum of weights of votes for a picture that agree with one of them.
 func agreeing(photo, picture feature.Set, votes []vote) float32 {
-	pairs := make([]pair, len(votes))
-	for i, v := range votes {
-		q, r := photo.Points[v.query], picture.Points[v.feature]
-		p := pair{qx: q.X, qy: q.Y, rx: r.X, ry: r.Y, scale: q.Size / max(r.Size, 0.1), angle: q.Angle - r.Angle, weight: v.weight}
-		p.a, p.s = pose(p.angle, p.scale)
-		pairs[i] = p
+	// The pairs are sorted by pose, so that those of one step lie together.
+	var weight [cells]float32
+	var ends [cells + 1]int
+	for i := range votes {
+		ends[votes[i].pose+1]++
+		weight[votes[i].pose] += votes[i].weight
 	}
-	slices.SortFunc(pairs, func(a, b pair) int {
-		if c := cmp.Compare(b.weight, a.weight); c != 0 {
-			return c
+	for i := 1; i < len(ends); i++ {
+		ends[i] += ends[i-1]
+	}
+	pairs := make([]pair, len(votes))
+	next := ends
+	for _, v := range votes {
+		q, r := photo.Points[v.query], picture.Points[v.feature]
+		pairs[next[v.pose]] = pair{
+			qx: q.X, qy: q.Y, rx: r.X, ry: r.Y, scale: q.Size / max(r.Size, 0.1), angle: q.Angle - r.Angle, weight: v.weight, pose: v.pose,
 		}
-		return cmp.Or(cmp.Compare(a.qx, b.qx), cmp.Compare(a.qy, b.qy))
-	})
-	var byPose [cells][]pair
-	for _, p := range pairs {
-		byPose[p.a*scaleSteps+p.s] = append(byPose[p.a*scaleSteps+p.s], p)
+		next[v.pose]++
 	}
 	side := float32(max(picture.Width, picture.Height))
 	var best float32
-	for _, a := range pairs[:min(len(pairs), maxProposals)] {
+	for _, i := range strongest(pairs) {
+		a := &pairs[i]
+		if around(weight[:], int(a.pose))*roundingErrors < best {
+			continue
+		}
 		sin, cos := math.Sincos(float64(a.angle) * math.Pi / 180)
 		s, c := float32(sin)*a.scale, float32(cos)*a.scale
 		within := agreePlace * side * a.scale
 		within *= within
 		var sum float32
-		for _, step := range [3]int{angleSteps - 1, 0, 1} {
-			angle := (a.a + step) % angleSteps * scaleSteps
-			for scale := max(a.s-1, 0); scale <= min(a.s+1, scaleSteps-1); scale++ {
-				for i := range byPose[angle+scale] {
-					b := &byPose[angle+scale][i]
-					dx, dy := b.rx-a.rx, b.ry-a.ry
-					ex, ey := a.qx+c*dx-s*dy-b.qx, a.qy+s*dx+c*dy-b.qy
-					if ex*ex+ey*ey >= within || b.scale > agreeScale*a.scale || b.scale*agreeScale < a.scale || turn(b.angle-a.angle) > agreeAngle {
-						continue
-					}
-					sum += b.weight
+		for _, turned := range [3]int{angleSteps - 1, 0, 1} {
+			line := (int(a.pose)/scaleSteps + turned) % angleSteps * scaleSteps
+			scale := int(a.pose) % scaleSteps
+			near := pairs[ends[line+max(scale-1, 0)]:ends[line+min(scale+1, scaleSteps-1)+1]]
+			for j := range near {
+				b := &near[j]
+				dx, dy := b.rx-a.rx, b.ry-a.ry
+				ex, ey := a.qx+c*dx-s*dy-b.qx, a.qy+s*dx+c*dy-b.qy
+				if ex*ex+ey*ey >= within || b.scale > agreeScale*a.scale || b.scale*agreeScale < a.scale || turn(b.angle-a.angle) > agreeAngle {
+					continue
 				}
+				sum += b.weight
 			}
 		}
 		best = max(best, sum)
 	}
 	return best
+}
+
+// strongest is the numbers of the maxProposals pairs of the greatest weight.
+func strongest(pairs []pair) []int {
+	list := make([]int, len(pairs))
+	for i := range list {
+		list[i] = i
+	}
+	if len(list) > maxProposals {
+		slices.SortFunc(list, func(a, b int) int {
+			return cmp.Or(cmp.Compare(pairs[b].weight, pairs[a].weight), cmp.Compare(a, b))
+		})
+		list = list[:maxProposals]
+	}
+	return list
 }
 
 // turn is the size of an angle in degrees, 0 to 180, of one from −720 to 720.

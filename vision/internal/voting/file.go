@@ -12,10 +12,11 @@ import (
 // ErrFormat is wrapped by errors about bytes that are not what Encode wrote.
 var ErrFormat = errors.New("malformed votes")
 
-const postingBytes = 14
+const postingBytes = 16
 
 // Encode writes an index: number of centres of each half (4 bytes), the centres, the first posting of each word (4
-// bytes each, one more than there are words), the postings (signature 8, picture 4, feature 2). Little-endian.
+// bytes each, one more than there are words), the postings (signature 8, picture 4, feature 2, direction 1,
+// size 1). Little-endian.
 func (x *Index) Encode() []byte {
 	v := x.vocabulary
 	out := make([]byte, 0, 4+2*len(v.halves[0])+4*len(x.starts)+postingBytes*len(x.postings))
@@ -25,10 +26,11 @@ func (x *Index) Encode() []byte {
 	for _, s := range x.starts {
 		out = binary.LittleEndian.AppendUint32(out, s)
 	}
-	for _, p := range x.postings {
-		out = binary.LittleEndian.AppendUint64(out, p.signature)
+	for i, p := range x.postings {
+		out = binary.LittleEndian.AppendUint64(out, x.signatures[i])
 		out = binary.LittleEndian.AppendUint32(out, p.picture)
 		out = binary.LittleEndian.AppendUint16(out, p.feature)
+		out = append(out, p.view.turn, p.view.size)
 	}
 	return out
 }
@@ -65,18 +67,18 @@ func Decode(data []byte, sets []feature.Set) (*Index, error) {
 	if n*postingBytes != int64(len(data)) {
 		return nil, fmt.Errorf("%w: %d postings in %d bytes", ErrFormat, n, len(data))
 	}
-	x.postings = make([]posting, n)
+	x.postings, x.signatures = make([]posting, n), make([]uint64, n)
 	for i := range x.postings {
 		from := data[i*postingBytes:]
 		p := posting{
-			signature: binary.LittleEndian.Uint64(from),
-			picture:   binary.LittleEndian.Uint32(from[8:]),
-			feature:   binary.LittleEndian.Uint16(from[12:]),
+			picture: binary.LittleEndian.Uint32(from[8:]),
+			feature: binary.LittleEndian.Uint16(from[12:]),
+			view:    view{turn: from[14], size: from[15]},
 		}
 		if int64(p.picture) >= int64(len(sets)) || int(p.feature) >= sets[p.picture].Len() {
 			return nil, fmt.Errorf("%w: posting %d names feature %d of picture %d", ErrFormat, i, p.feature, p.picture)
 		}
-		x.postings[i] = p
+		x.postings[i], x.signatures[i] = p, binary.LittleEndian.Uint64(from)
 	}
 	return x, nil
 }

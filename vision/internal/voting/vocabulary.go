@@ -7,7 +7,6 @@ package voting
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"docent/vision/feature"
 	"docent/vision/internal/kernel"
@@ -31,16 +30,28 @@ type Vocabulary struct {
 // trainRounds of k-means over each half.
 const trainRounds = 12
 
-// Train makes a vocabulary from descriptors. The same descriptors and generator give the same vocabulary.
-func Train(descriptors []byte, rng *rand.Rand) (*Vocabulary, error) {
+// A word is worth having when a few features of the collection fall into it, and costs time when many do. With 16,384
+// words the right picture is first a little more often than with 65,536 (136 instead of 133 of 139 photos among 3 million
+// features), so only where lists would be long there are more.
+const (
+	featuresPerWord = 2
+	commonHalf      = 128
+	manyFeatures    = 4_000_000
+)
+
+// Train makes a vocabulary for a collection of a number of features from descriptors of some of them. The same
+// descriptors and generator give the same vocabulary.
+func Train(descriptors []byte, features int, rng *rand.Rand) (*Vocabulary, error) {
 	n := len(descriptors) / feature.DescriptorBytes
 	if n == 0 {
 		return nil, fmt.Errorf("train vocabulary: no descriptors")
 	}
-	// A word is worth having when a few features of the collection fall into it.
 	k := 16
-	for k < maxHalf && 4*k*k*2 < n {
+	for k < commonHalf && featuresPerWord*(2*k)*(2*k) <= features {
 		k *= 2
+	}
+	if features > manyFeatures {
+		k = maxHalf
 	}
 	k = min(k, n)
 	v := &Vocabulary{}
@@ -140,19 +151,35 @@ func (v *Vocabulary) cells(descriptors []byte, n int) [][]cell {
 			near[h] = appendLeast(near[h], distances[i*k:(i+1)*k], each)
 		}
 	}
+	n = min(n, each*each)
 	out := make([][]cell, count)
-	pairs := make([]cell, 0, each*each)
+	all := make([]cell, 0, count*n)
 	for i := range count {
-		pairs = pairs[:0]
+		start := len(all)
 		for _, a := range near[0][i*each : (i+1)*each] {
 			for _, b := range near[1][i*each : (i+1)*each] {
-				pairs = append(pairs, cell{first: a.first, second: b.first, distance: a.distance + b.distance})
+				all = insertLeast(all, start, n, cell{first: a.first, second: b.first, distance: a.distance + b.distance})
 			}
 		}
-		slices.SortFunc(pairs, func(a, b cell) int { return int(a.distance) - int(b.distance) })
-		out[i] = slices.Clone(pairs[:min(n, len(pairs))])
+		out[i] = all[start:len(all):len(all)]
 	}
 	return out
+}
+
+// insertLeast inserts a cell into those from start on, which are sorted, and keeps the n least.
+func insertLeast(list []cell, start, n int, c cell) []cell {
+	if len(list)-start < n {
+		list = append(list, c)
+	} else if c.distance >= list[len(list)-1].distance {
+		return list
+	}
+	at := len(list) - 1
+	for at > start && list[at-1].distance > c.distance {
+		list[at] = list[at-1]
+		at--
+	}
+	list[at] = c
+	return list
 }
 
 // appendLeast appends the n least of distances, least first.
@@ -162,15 +189,7 @@ func appendLeast(out []cell, distances []int32, n int) []cell {
 		if len(out)-start == n && d >= out[len(out)-1].distance {
 			continue
 		}
-		if len(out)-start < n {
-			out = append(out, cell{})
-		}
-		at := len(out) - 1
-		for at > start && out[at-1].distance > d {
-			out[at] = out[at-1]
-			at--
-		}
-		out[at] = cell{first: i, distance: d}
+		out = insertLeast(out, start, n, cell{first: i, distance: d})
 	}
 	return out
 }

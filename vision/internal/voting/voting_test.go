@@ -80,7 +80,7 @@ func index(t testing.TB, rng *rand.Rand, pictures, features int) (*Index, []feat
 		sets = append(sets, picture(rng, features))
 		all = append(all, sets[len(sets)-1].Descriptors...)
 	}
-	v, err := Train(all, rand.New(rand.NewPCG(9, 9)))
+	v, err := Train(all, len(all)/bytesEach, rand.New(rand.NewPCG(9, 9)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestSearchOfNothing(t *testing.T) {
 	if hits := x.Search(feature.Set{Width: 10, Height: 10}, 5); len(hits) != 0 {
 		t.Errorf("no features find %v", hits)
 	}
-	if _, err := Train(nil, rng); err == nil {
+	if _, err := Train(nil, 0, rng); err == nil {
 		t.Error("a vocabulary of nothing is made")
 	}
 }
