@@ -178,7 +178,15 @@ func (d doctor) release(ctx context.Context) finding {
 	}
 	defer recogniser.Close()
 	g, m := r.Gallery(), r.Manifest()
-	return found(name, fmt.Sprintf("%s: %d exhibits, %s, opened in %.1f s", m.ID, len(g.Exhibits), strings.Join(g.Languages, " and "), time.Since(began).Seconds()))
+	detail := fmt.Sprintf("%s: %d exhibits, %s, opened in %.1f s", m.ID, len(g.Exhibits), strings.Join(g.Languages, " and "), time.Since(began).Seconds())
+	if _, trouble := recogniser.Neural(); trouble != nil {
+		return note(name, detail+"; its neural network is not used: "+trouble.Error(), "Exhibits are recognised by their details alone. Pack the release on a machine like this one, or without recognition.neural.")
+	}
+	o := opened{dir: d.config.Release, release: r, recogniser: recogniser}
+	if err := o.tryOut(ctx); err != nil {
+		return missing(name, detail+"; but "+err.Error(), "Copy the release again; if that does not help, pack it again with this version of docent.")
+	}
+	return found(name, detail+"; exhibits are recognised and found")
 }
 
 // probeWait is how long a camera may take to give its first picture.

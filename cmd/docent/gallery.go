@@ -108,6 +108,9 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 	}
 	fmt.Fprintf(t.out, "Release %s is in %s: %s, %s, vector index %s (recall %.3f).\n", manifest.ID, out,
 		count(report.Exhibits, "exhibit"), count(report.Pictures, "picture"), report.VectorIndex.Kind, report.VectorIndex.Recall)
+	if n := report.Neural; n != nil {
+		fmt.Fprintln(t.out, neuralLine(*n))
+	}
 	return c.printSelfTest(t, out, manifest)
 }
 

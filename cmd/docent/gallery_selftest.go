@@ -11,6 +11,7 @@ import (
 
 	"docent/localindex/gallery"
 	"docent/localindex/release"
+	"docent/vision"
 	"docent/vision/selftest"
 )
 
@@ -51,6 +52,15 @@ func selfTestLines(r selftest.Report) []string {
 		lines = append(lines, fmt.Sprintf("  %s and %s %s", p.A, p.B, what))
 	}
 	return more(lines, r.PairsCount)
+}
+
+// neuralLine says how the gallery's neural network did.
+func neuralLine(n vision.NeuralReport) string {
+	line := fmt.Sprintf("The neural network takes %.0f ms a picture; it offers the right exhibit on %d of %s.", n.MS, n.Found, count(n.Views, "made-up photo"))
+	if 4*n.Found < n.Views {
+		line += " That is little: it hardly tells these exhibits apart, and may be left out."
+	}
+	return line
 }
 
 // maxPrinted is how many entries of a list are printed; the page has more.
