@@ -168,7 +168,9 @@ func (k *Kiosk) Addr() string { return k.listener.Addr().String() }
 // Switch makes another release the current one, and returns when nobody uses the one before any more, which may then
 // be closed. It returns earlier, with the context's error, when ctx is done; the new release is current all the same.
 func (k *Kiosk) Switch(ctx context.Context, r *localindex.Release, rec Recogniser) error {
-	unused := k.shelf.replace(newContent(r, rec))
+	next := newContent(r, rec)
+	k.prepareFor(next) // before it is shown, so that the first question about it does not wait
+	unused := k.shelf.replace(next)
 	select {
 	case <-unused:
 		return nil
@@ -243,13 +245,15 @@ func (k *Kiosk) forget(name string, forGood bool) {
 
 // prepare lets a guide that can do so get to know the release before the first question.
 func (k *Kiosk) prepare() {
-	g, ok := k.guide.(interface{ Prepare(agent.Library) })
-	if !ok {
-		return
-	}
 	if content, giveBack, ok := k.shelf.take(); ok {
 		defer giveBack()
-		g.Prepare(content.library)
+		k.prepareFor(content)
+	}
+}
+
+func (k *Kiosk) prepareFor(c *content) {
+	if g, ok := k.guide.(interface{ Prepare(agent.Library) }); ok {
+		g.Prepare(c.library)
 	}
 }
 
