@@ -20,6 +20,7 @@ const (
 type signals struct {
 	mu        sync.Mutex
 	emergency Emergency
+	screen    screen
 	changed   chan struct{} // closed with the next change
 	streams   int
 }
@@ -63,14 +64,23 @@ func (k *Kiosk) getSignals(c *fiber.Ctx) error {
 	return k.stream(c, "text/event-stream", func(ctx context.Context, w *bufio.Writer) {
 		pulse := time.NewTicker(signalBeat)
 		defer pulse.Stop()
+		var told [2]string // only what is another is told
 		for {
 			text, changed := k.signals.now()
-			data, err := json.Marshal(fiber.Map{"text": text})
-			if err != nil {
-				k.log.Error("encode emergency message", "error", err)
-				return
+			for i, event := range []struct {
+				name string
+				data any
+			}{{"emergency", fiber.Map{"text": text}}, {"screen", k.signals.house()}} {
+				data, err := json.Marshal(event.data)
+				if err != nil {
+					k.log.Error("encode signal", "signal", event.name, "error", err)
+					return
+				}
+				if string(data) != told[i] {
+					told[i] = string(data)
+					fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event.name, data)
+				}
 			}
-			fmt.Fprintf(w, "event: emergency\ndata: %s\n\n", data)
 			if w.Flush() != nil || !waitForChange(ctx, w, changed, pulse.C) {
 				return
 			}

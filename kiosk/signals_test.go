@@ -16,6 +16,9 @@ func TestEmergency(t *testing.T) {
 	if event, data := next(); event != "emergency" || data != `{"text":null}` {
 		t.Fatalf("at first %s: %s", event, data)
 	}
+	if event, data := next(); event != "screen" || data != `{"asleep":false,"volume":100,"reload":0,"notice":null}` {
+		t.Fatalf("and %s: %s", event, data)
+	}
 	if err := h.SetEmergency(Emergency{2, map[string]string{"en": "Please leave.", "zh": "请离开。"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +46,10 @@ func TestEmergency(t *testing.T) {
 	}
 	if _, data := next(); data != `{"text":null}` {
 		t.Errorf("at last %s", data)
+	}
+	h.SetAsleep(true)
+	if event, data := next(); event != "screen" || !strings.HasPrefix(data, `{"asleep":true,`) {
+		t.Errorf("asleep: %s: %s", event, data)
 	}
 	h.events.wantTypes(t, eventEmergencyShown, eventEmergencyOver)
 }

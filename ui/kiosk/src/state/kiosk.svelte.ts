@@ -1,6 +1,6 @@
 import { calledOff } from '../api/calledoff'
 import { type Client, Problem, Unreachable } from '../api/client'
-import type { Advice, Diagnostics, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, Level, Localized, Outline, Photo, Recognition, Route } from '../api/contract'
+import type { Advice, Diagnostics, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, HouseScreen, Level, Localized, Outline, Photo, Recognition, Route } from '../api/contract'
 import { languageNames, pageLanguages, strings, type PageLanguage, type Strings } from '../i18n/strings'
 import { Reader } from '../speech/reader.svelte'
 import { Typing } from '../typing/typing.svelte'
@@ -106,7 +106,7 @@ export class Kiosk {
     })
     this.reader = new Reader({
       address: async (language, text) => client.speechAddress(await this.#currentVisit(), language, text),
-      volume: () => this.comfort.volume,
+      volume: () => (this.comfort.volume * (this.house?.volume ?? 100)) / 100,
       hold: () => this.idle.hold(),
     })
   }
