@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"docent/agent"
 	"docent/agent/model"
 	"docent/kiosk"
+	commands "docent/sync/command"
 	"docent/sync/enrol"
 	"docent/sync/link"
 	"docent/sync/outbox"
@@ -27,17 +29,22 @@ import (
 
 // appliance is a kiosk with everything it is made of.
 type appliance struct {
-	kiosk   *kiosk.Kiosk
-	link    *link.Link      // nil without a hub
-	id      *enrol.Identity // nil without a hub, and in the demo
-	updater *update.Updater // nil where releases do not come from a hub
-	siren   *siren
-	log     *slog.Logger
-	closers []func() error
+	kiosk    *kiosk.Kiosk
+	link     *link.Link       // nil without a hub
+	id       *enrol.Identity  // nil without a hub, and in the demo
+	updater  *update.Updater  // nil where releases do not come from a hub
+	commands *commands.Runner // nil without a hub
+	camera   *camera.Camera   // nil without one
+	shown    *content
+	siren    *siren
+	log      *slog.Logger
+	closers  []func() error
 }
 
 // openAppliance opens all parts of a kiosk. The caller runs it and then closes it.
 func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *appliance, err error) {
+	started, logs := time.Now(), &lastLines{to: io.Discard}
+	log = slog.New(slog.NewMultiHandler(log.Handler(), slog.NewTextHandler(logs, nil))) // its end is kept for the hub
 	a := &appliance{siren: newSiren(), log: log}
 	defer func() {
 		if err != nil {
@@ -50,6 +57,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		return nil, err
 	}
 	shown := &content{services: services, log: log}
+	a.shown = shown
 	a.closers = append(a.closers, shown.close)
 	releases, err := shown.start(ctx, c)
 	if err != nil {
@@ -71,7 +79,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		}
 		cam := camera.Start(camera.Options{Open: opener.Open, Logger: log})
 		a.closers = append(a.closers, cam.Close)
-		options.Camera = cam
+		options.Camera, a.camera = cam, cam
 	}
 
 	if c.Labels.Read {
@@ -102,6 +110,8 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 			Credentials: credentials,
 			Broker:      c.Hub.Broker, Site: c.Site, Kiosk: c.Kiosk, Outbox: box, Version: version(), Logger: log,
 			Emergency: a.siren.ring,
+			Health:    func() wire.Health { return a.health(c.DataDir, started) },
+			Command:   func(asked wire.Command) { a.commands.Receive(asked) },
 			Visits: func(n wire.VisitNotice) {
 				if a.kiosk != nil { // else it has no visits yet, and hears again
 					a.kiosk.VisitNotice(n)
@@ -125,6 +135,9 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 
 	options.Codes = qrcode.Reader{}
 	if a.link != nil {
+		if a.commands, err = a.remote(c.DataDir, logs); err != nil {
+			return nil, err
+		}
 		options.Hub = a.link
 	}
 	options.Status = func() map[string]string { return staffStatus(box, a.link, a.id) }
@@ -176,6 +189,9 @@ func (a *appliance) run(ctx context.Context) error {
 	}
 	if a.id != nil {
 		group.Go(func() error { return a.id.Run(ctx) })
+	}
+	if a.commands != nil {
+		group.Go(func() error { return a.runRemote(ctx) })
 	}
 	if a.updater != nil {
 		group.Go(func() error { return a.updater.Run(ctx) })
