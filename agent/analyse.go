@@ -46,7 +46,8 @@ func (s *shelf) analyse(text, language, inHand string) question {
 	}
 	q.house = slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.house })
 	q.about, q.named = about, len(about) > 0
-	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(words.Fold(text)), points(text) || s.mentions(inHand, q.focus), asksNow.MatchString(words.Fold(text)))
+	folded := words.Fold(text)
+	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(folded) || inHand != "" && theWork.MatchString(folded), points(text) || s.mentions(inHand, q.focus), asksNow.MatchString(words.Fold(text)))
 	if !q.named && inHand != "" && slices.Contains(q.scopes, scopeAbout) {
 		q.about = []string{inHand}
 	}
@@ -155,6 +156,7 @@ const singleShare = 0.5
 // newUnit completes a unit by the forms of its notion and its weight: the idf of its commonest form, so that what no
 // text has weighs most.
 func (s *shelf) newUnit(u unit, language string) unit {
+	u.asked = []string{u.text}
 	if u.notion != nil {
 		u.stems = append(u.stems, u.notion.stems...)
 		u.han = append(u.han, u.notion.han...)
@@ -180,9 +182,12 @@ func (s *shelf) newUnit(u unit, language string) unit {
 func dropRepeats(units []unit) []unit {
 	var out []unit
 	for _, u := range units {
-		if !slices.ContainsFunc(out, func(o unit) bool { return o.text == u.text || o.notion != nil && o.notion == u.notion }) {
+		at := slices.IndexFunc(out, func(o unit) bool { return o.text == u.text || o.notion != nil && o.notion == u.notion })
+		if at < 0 {
 			out = append(out, u)
+			continue
 		}
+		out[at].asked = append(out[at].asked, u.text)
 	}
 	return out
 }

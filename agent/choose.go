@@ -27,9 +27,11 @@ const (
 	bonusInHand    = 0.10
 	bonusRelevance = 0.10 // times the search's relevance, 0…1
 	bonusHeading   = 0.20 // times the share of the question its heading has, times the share of the heading that is asked
+	bonusAsked     = 0.25 // its heading asks what the visitor asks, and nothing else
 	bonusFirst     = 0.03 // it opens its section
 	bonusCatalogue = 0.60 // it is the catalogue's own word on what is asked: who made it, from when it is
 	malusLevel     = 0.15 // its section is written for others
+	malusMaterials = 0.30 // what it is made of is only half an answer to how it was made
 	malusFacts     = 0.15 // it is of the catalogue facts, and the question does not ask for such
 )
 
@@ -125,7 +127,7 @@ func (u unit) degree(t words.Terms) float64 {
 	switch {
 	case !u.in(t):
 		return 0
-	case u.notion == nil, (unit{stems: []string{u.text}, han: []string{u.text}}).in(t):
+	case u.notion == nil, (unit{stems: u.asked, han: u.asked}).in(t):
 		return 1
 	}
 	return synonym
@@ -145,6 +147,12 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 	if total := q.weight(); total > 0 {
 		sum += bonusHeading * q.weightIn(c.passage.title) / total * density(q, c.passage.title)
 	}
+	if (q.kind == kindHow || q.kind == kindWhy) && headed(q, c) && c.passage.prose() && contentWords(c.passage.title) <= len(q.focus)+1 {
+		sum += bonusAsked
+	}
+	if c.passage.facts() && q.kind == kindHow {
+		sum -= malusMaterials
+	}
 	if c.passage.facts() && !q.asksFacts() {
 		sum -= malusFacts
 	}
@@ -157,14 +165,16 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 	return sum
 }
 
+// contentWords is about how many words a text has that are no function words; two Chinese characters are one.
+func contentWords(t words.Terms) int { return len(t.Latin) + len([]rune(t.Han))/2 }
+
 // shortText is how many words a text is taken to have at least, so that a fragment is not the best of answers.
 const shortText = 5
 
 // density is the share of a text's words that the question asks for: a short sentence to the point is better than a
 // long one that has the words among many.
 func density(q question, t words.Terms) float64 {
-	n := len(t.Latin) + len([]rune(t.Han))/2
-	n = max(n, shortText)
+	n := max(contentWords(t), shortText)
 	has := 0
 	for _, u := range q.focus {
 		if u.in(t) {

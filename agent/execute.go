@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"docent/agent/internal/words"
 	"docent/agent/plan"
 	"docent/agent/tool"
 	"docent/agent/trace"
@@ -136,7 +137,7 @@ func replanByRules(r report, t Turn, p plan.ExecutionPlan) (planStep, bool) {
 			return planStep{}, false
 		}
 		wide := widened(a.Question)
-		if wide == "" || wide == a.Question {
+		if wide == "" || wide == a.Question || p.Template == plan.Compound { // a visitor's own words all count
 			return planStep{}, false
 		}
 		a.Question = wide
@@ -161,15 +162,15 @@ func replanByRules(r report, t Turn, p plan.ExecutionPlan) (planStep, bool) {
 	return next, true
 }
 
-// widened keeps a question's longer words.
+// widened keeps the words of a question that say what it is about.
 func widened(question string) string {
 	var out []string
-	for _, w := range strings.Fields(question) {
-		if len(strings.Trim(w, "?.,!")) > 4 {
-			out = append(out, strings.Trim(w, "?.,!"))
+	for _, w := range words.LatinWords(question) {
+		if len(w) > 4 && !words.IsStop(w) {
+			out = append(out, w)
 		}
 	}
-	return strings.Join(out, " ")
+	return strings.Join(append(out, words.HanChunks(question)...), " ")
 }
 
 // collect makes an answer of what the steps brought, in their order, and admits what could not be looked up.

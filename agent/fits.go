@@ -51,7 +51,7 @@ var (
 	dates = regexp.MustCompile(`(?i)\b1\d{3}s?\b|\b20\d\d\b|\b\d{3}s?\b AD|\bcentur(y|ies)\b|\b\d{1,2}(:\d\d| ?[ap]\.?m\.?\b)|\b(january|february|april|june|july|august|september|october|november|december)\b|` +
 		`\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\bB\.?C\.?(E\.?)?\b|\bafternoon|\bmorning|\b(years?|months?|days?) (later|earlier|before|after)\b|\b(half an|an|\d+) hours?\b|小时|[年月][以之]?[前后]|世纪|[0-9一二三四五六七八九十〇零]年|\d月|星期|周[一二三四五六日末]|\d[点:：]|[唐宋元明清汉]代|时期|年代`)
 	quantity = regexp.MustCompile(`(?i)\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|one|single|once|twice|half|infinite(ly)?|countless|endless(ly)?|unlimited|free|uncountably)\b|` +
-		`[一二两三四五六七八九十百千万亿半][个种条次块张件幅层步位人分岁元套级年天秒小百千万]|[百千万亿]|十|无穷|无限|无数|免费`)
+		`[一二两三四五六七八九十百千万亿半][个种条次块张件幅层步位人分岁元套级年天秒百千万]|[一二两三四五六七八九十半]小时|[百千万亿]|十|无穷|无限|无数|免费`)
 	money       = regexp.MustCompile(`(?i)[¥￥£€$]\s?\d|\d\s?[¥￥£€$元]|\b(CNY|RMB|USD|EUR|GBP|CHF|JPY|HKD)\b|\d\s?(yuan|euros?|pounds?|dollars?|pence|cents|英镑|欧元|美元|日元|块钱?|角)|\bfree\b|\bincluded\b|\bno (extra )?charge\b|免费|凭门票|另付|不收费`)
 	measured    = regexp.MustCompile(`(?i)\d\s?(mm|cm|m|km|in|ft|metres?|meters?|centimetres?|centimeters?|millimetres?|inch(es)?|feet|kilometres?|%)\b|\d\s?[×x]\s?\d|[\d一二三四五六七八九十百千万]\s?(毫米|厘米|米|公里|英寸|英尺|层|倍)|\b(smaller|larger|bigger|taller|higher|longer|wider|as (big|large|tall|high|wide|long) as)\b|一样[大高宽长]`)
 	durations   = regexp.MustCompile(`(?i)\b(seconds?|minutes?|hours?|days?|weeks?|months?|years?|centur(y|ies)|metres?|meters?|miles?|km|cm|mm)\b|[0-9一二两三四五六七八九十百千万半几个]\s*(秒|天|周|年|月|分钟|小时|世纪)`)

@@ -12,6 +12,7 @@ import (
 // languages. Evidence covers it where any of its forms stands.
 type unit struct {
 	text   string   // as asked
+	asked  []string // a notion's words that were asked with
 	stems  []string // any of these Latin stems
 	han    []string // any of these Chinese strings
 	weight float64  // how much it tells: idf over the gallery's texts

@@ -42,6 +42,8 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 		return []scope{scopeHouse}
 	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
 		return []scope{scopeHouse}
+	case !q.named && q.notion("hall") && q.kind == kindHowMany:
+		return []scope{scopeHouse, scopeAbout}
 	case q.withWork() && inHand != "" && (atWork || points) && !q.named:
 		return []scope{scopeHouse, scopeAbout}
 	case q.named, atWork && inHand != "":
@@ -76,6 +78,9 @@ var pointingHan = strings.Fields("它 这 那 他 她 此")
 // pointsAtWork matches words that can mean the exhibit in hand only, where "it" may mean the house too.
 var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern)s?\b|` +
 	`[这那此](一)?(幅|件|张|个(作品|展品|图案|东西))|[这那]画`)
+
+// theWork matches words that mean the exhibit in hand where there is one.
+var theWork = regexp.MustCompile(`\bthe (painting|picture|artwork|exhibit|drawing|print|image)\b|画[里中上面]`)
 
 // pointsAtHouse matches words that can mean the house only.
 var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (building|house|place|museum|gallery)\b|\b(work|works|working|employed|volunteer|live|lives) here\b|(馆里|这里|本馆|馆内)(一共|总共)?有?(多少|几个?)(人|员工|工作人员)|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"docent/agent/collection"
 	"docent/agent/internal/words"
@@ -32,6 +33,9 @@ func (r report) met() bool { return r.result.Success && len(r.result.Data.Facts)
 
 // usualMinutes is how long a family's walk is where nobody said.
 const usualMinutes = 45
+
+// maxCompared is how many exhibits are compared at once.
+const maxCompared = 3
 
 // hallStops is how many exhibits of a hall are told as its highlights.
 const hallStops = 3
@@ -70,10 +74,18 @@ func (s *shelf) template(p plan.ExecutionPlan, t Turn) []planStep {
 func (s *shelf) addSteps(out *steps, template plan.Template, a plan.Arguments, t Turn, language string, short bool) {
 	switch template {
 	case plan.Compare:
-		for _, id := range a.Exhibits {
+		ids := slices.Clone(a.Exhibits)
+		if !a.Query.Zero() && s.gallery != nil {
+			for _, e := range collection.Select(s.gallery.Exhibits, a.Query).Exhibits {
+				if !slices.Contains(ids, e.ID) && len(ids) < maxCompared {
+					ids = append(ids, e.ID)
+				}
+			}
+		}
+		for _, id := range ids {
 			out.add(toolExhibit, "what it is", exhibitArgs{id})
 		}
-		out.add(toolCompare, "what they share and differ in", compareArgs{a.Exhibits})
+		out.add(toolCompare, "what they share and differ in", compareArgs{ids})
 	case plan.Highlights:
 		out.add(toolHall, "what the hall is about", hallArgs{a.Hall})
 		n := 0

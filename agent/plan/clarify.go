@@ -42,7 +42,7 @@ func asksIn(language string) asks {
 func missing(c *Catalogue, in Input, t Template, args Arguments) *Question {
 	a := asksIn(in.Language)
 	switch {
-	case t == Compare && len(args.Exhibits) == 1:
+	case t == Compare && len(args.Exhibits) == 1 && args.Query.Zero():
 		q := &Question{Text: a.whichToo}
 		one, _ := c.Exhibit(args.Exhibits[0])
 		for _, e := range c.near(one.Hall) {

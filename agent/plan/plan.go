@@ -105,7 +105,7 @@ type Arguments struct {
 	Day       Day      `json:"day,omitzero"`
 	Children  bool     `json:"children,omitempty"` // the walk is one for children
 	Dislikes  []string `json:"dislikes,omitempty"`
-	// Query says which exhibits a collection question means; Between asks for the way between them too.
+	// Query says which exhibits a collection question means, or which one to compare with; Between asks for the way between them too.
 	Query   collection.Query `json:"query,omitzero"`
 	Between bool             `json:"between,omitempty"`
 	From    string           `json:"from,omitempty"` // exhibit where a walk begins; empty: where the visitor stands

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"docent/agent/collection"
 	"docent/agent/internal/words"
 	"docent/localindex/gallery"
 )
@@ -39,6 +40,11 @@ func templateOf(c *Catalogue, in Input, r resolved) (Template, Arguments, bool) 
 	}
 	if compareWords.MatchString(folded) {
 		if args.Exhibits = compared(c, in, r, folded); len(args.Exhibits) > 0 {
+			if m := latinEnd.FindStringSubmatch(folded); m != nil && len(args.Exhibits) == 1 {
+				args.Query = collection.Query{Order: orderOf(m[2])}
+			} else if m := hanEnd.FindStringSubmatch(folded); m != nil && len(args.Exhibits) == 1 {
+				args.Query = collection.Query{Order: orderOf(m[1])}
+			}
 			return Compare, args, true
 		}
 	}
