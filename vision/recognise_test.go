@@ -179,6 +179,35 @@ func TestRecogniseNamesThePainting(t *testing.T) {
 	}
 }
 
+// TestRecogniseOffersBothOfTwoWorks hangs two paintings beside each other: the larger one near the middle is the answer,
+// the other is offered with it, whichever of them has more features.
+func TestRecogniseOffersBothOfTwoWorks(t *testing.T) {
+	r := opened(t)
+	for _, c := range []struct{ large, small uint64 }{{2, 5}, {5, 2}, {0, 7}} {
+		wall := gocv.NewMatWithSizeFromScalar(gocv.NewScalar(200, 205, 210, 0), 768, 1024, gocv.MatTypeCV8UC3)
+		for _, work := range []struct {
+			seed uint64
+			at   image.Rectangle
+		}{{c.large, image.Rect(180, 180, 660, 540)}, {c.small, image.Rect(740, 300, 980, 480)}} {
+			picture := painting(work.seed)
+			gocv.Resize(picture, &picture, work.at.Size(), 0, 0, gocv.InterpolationArea)
+			place := wall.Region(work.at)
+			picture.CopyTo(&place)
+			place.Close()
+			picture.Close()
+		}
+		got := recognise(t, r, take(t, wall))
+		var names []string
+		for _, k := range got.Candidates {
+			names = append(names, k.ExhibitID)
+		}
+		want := []string{fmt.Sprintf("a%d", c.large), fmt.Sprintf("a%d", c.small)}
+		if got.Decision != vision.DecisionMatch || !cmp.Equal(names, want) {
+			t.Errorf("%s with %v, want a match with %v", got.Decision, names, want)
+		}
+	}
+}
+
 func TestRecogniseNamesNothingUnknown(t *testing.T) {
 	r := opened(t)
 	t.Run("another painting", func(t *testing.T) {
