@@ -48,7 +48,7 @@ model: {base_url: "http://127.0.0.1:8000/v1", name: small, key: from-file}
 	want := DefaultConfig()
 	want.Site, want.Kiosk = "north-wing", "7"
 	want.Camera.Source, want.Camera.Burst, want.Camera.FrameRate = "0", 3, 12.5
-	want.Visit = VisitConfig{TTL: 10 * time.Minute, Idle: 45 * time.Second, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, Talk: "summary", Turns: 8}
+	want.Visit = VisitConfig{TTL: 10 * time.Minute, Idle: 45 * time.Second, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, PassDays: 7, Talk: "summary", Turns: 8}
 	want.Model.BaseURL, want.Model.Name, want.Model.Key = "http://127.0.0.1:8000/v1", "small", "from=env"
 	want.Limits.Answers = 3
 	if d := cmp.Diff(want, got); d != "" {

@@ -139,7 +139,7 @@ func (c *changes) carried(k visit, kiosk string, in wire.VisitCarried) {
 
 func (c *changes) code(k visit, in wire.VisitCode, expires int64) {
 	c.add(`INSERT INTO codes (site, code, visit, box, expires) VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING`, k.site, in.Code, k.name, in.Box, expires)
-	c.add(`DELETE FROM codes WHERE site=? AND visit=? AND code NOT IN (SELECT code FROM codes WHERE site=? AND visit=? ORDER BY expires DESC LIMIT ?)`,
+	c.add(`DELETE FROM codes WHERE site=? AND visit=? AND code NOT IN (SELECT code FROM codes WHERE site=? AND visit=? ORDER BY expires DESC, rowid DESC LIMIT ?)`,
 		k.site, k.name, k.site, k.name, codesOfVisit)
 }
 
