@@ -41,6 +41,7 @@ func (k *Kiosk) pageRoutes() map[string]methods {
 		api + "/phone/offer":    {fiber.MethodPost: k.offerPhone},
 		api + "/phone/wait":     {fiber.MethodGet: k.waitForPhone},
 		api + "/phone/photo":    {fiber.MethodPost: k.postPhonePhoto},
+		api + "/take":           {fiber.MethodGet: k.getTakeVisit},
 		api + "/take/:id":       {fiber.MethodGet: k.getTakeAlong},
 	}
 }

@@ -38,6 +38,46 @@ func (k *Kiosk) getTakeAlong(c *fiber.Ctx) error {
 	})
 }
 
+// getTakeVisit draws a code that a visitor takes along what they have seen, as plain text. Its last line says how many
+// more there were where not all have room.
+func (k *Kiosk) getTakeVisit(c *fiber.Ctx) error {
+	v, err := k.visits.Get(c.Query("visit"))
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return k.withContent(func(content *content) error {
+		text := content.visitText(v.Seen, k.language(c))
+		code, err := qr.SVG(text)
+		if err != nil {
+			return err
+		}
+		return c.JSON(fiber.Map{"qr": code, "text": text, "kind": "text"})
+	})
+}
+
+// visitText is the house's name and a line for each exhibit, the first seen first, as many as there is room for.
+func (c *content) visitText(seen []string, lang string) string {
+	text := cut(c.in(c.release.Gallery().Name, lang), qr.MaxText/2)
+	var lines []string
+	for _, id := range seen {
+		if e, ok := c.release.Exhibit(id); ok {
+			lines = append(lines, "\n"+join(" ", e.Label, join(", ", c.in(e.Title, lang), c.in(e.Maker, lang))))
+		}
+	}
+	for i, l := range lines {
+		more := ""
+		if left := len(lines) - i - 1; left > 0 {
+			more = fmt.Sprintf("\n+ %d", left)
+		}
+		if len(text)+len(l)+len(more) > qr.MaxText {
+			return text + fmt.Sprintf("\n+ %d", len(lines)-i)
+		}
+		text += l
+	}
+	return text
+}
+
 func takeAlongAddress(template, exhibit, lang string) string {
 	return strings.NewReplacer("{exhibit}", url.PathEscape(exhibit), "{language}", url.PathEscape(lang)).Replace(template)
 }

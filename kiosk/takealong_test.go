@@ -35,6 +35,40 @@ func TestTakeAlongAddress(t *testing.T) {
 	}
 }
 
+func TestTakeTheVisitAlong(t *testing.T) {
+	h := open(t)
+	id := h.startVisit("en")
+	for _, e := range []string{"blue-bowl", "red-fan"} {
+		h.post("/api/v1/visit/exhibit", map[string]string{"visit": id, "exhibit": e}, http.StatusOK)
+	}
+	var got taken
+	h.get("/api/v1/take?lang=en&visit="+id).json(t, &got)
+	if want := "Tiny Gallery\n102 The Blue Bowl, Unknown potter\n101 The Red Fan, Ada Painter"; got.Text != want || got.Kind != "text" || !strings.HasPrefix(got.QR, "<svg") {
+		t.Errorf("%s: %q", got.Kind, got.Text)
+	}
+	wantProblem(t, h.get("/api/v1/take?visit=gone"), http.StatusNotFound, codeNoSuchVisit)
+	wantProblem(t, h.get("/api/v1/take"), http.StatusNotFound, codeNoSuchVisit)
+}
+
+func TestVisitTextFits(t *testing.T) {
+	c := newContent(openTiny(t), &scripted{})
+	var seen []string
+	for range 100 {
+		seen = append(seen, "red-fan", "gone", "blue-bowl")
+	}
+	for n := 0; n < len(seen); n += 7 {
+		for _, lang := range []string{"en", "zh"} {
+			text := c.visitText(seen[:n], lang)
+			if _, err := qr.SVG(text); err != nil {
+				t.Fatalf("%d in %s: %v", n, lang, err)
+			}
+		}
+	}
+	if text := c.visitText(seen, "en"); !strings.HasSuffix(text, "\n+ 191") {
+		t.Errorf("%q", text)
+	}
+}
+
 func TestFirstSentences(t *testing.T) {
 	for _, tt := range []struct {
 		text string
