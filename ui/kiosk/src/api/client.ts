@@ -148,6 +148,11 @@ export class Client {
     return this.#json('/visit/memory', { method: 'POST', body: { visit, key, version, delete: true }, ...(signal && { signal }) })
   }
 
+  /** What the visitor has seen, as a code. */
+  takeVisit(visit: string, signal?: AbortSignal): Promise<TakeAlong> {
+    return this.#json(`/take?visit=${encodeURIComponent(visit)}`, { ...(signal && { signal }) })
+  }
+
   takeAlong(exhibit: string, signal?: AbortSignal): Promise<TakeAlong> {
     return this.#json(`/take/${encodeURIComponent(exhibit)}`, { ...(signal && { signal }) })
   }

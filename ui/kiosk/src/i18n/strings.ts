@@ -223,6 +223,8 @@ const en = {
   forget: 'Forget',
   takeAlong: 'Take along',
   takeTitle: 'Take it along',
+  takeExhibit: 'This exhibit',
+  takeVisit: (seen: number) => `All ${seen} I have seen`,
   takeAddress: 'Scan the code with your phone to open the page of this exhibit.',
   takeText: 'Scan the code with your phone. It holds this text itself; no network is needed.',
 
@@ -463,7 +465,9 @@ const zh: Strings = {
   rememberedNone: '除了您看过的展品，我没有记住关于您的任何内容。',
   forget: '忘记',
   takeAlong: '带走',
-  takeTitle: '带走这件展品',
+  takeTitle: '带走',
+  takeExhibit: '这件展品',
+  takeVisit: (seen) => `看过的全部 ${seen} 件`,
   takeAddress: '用手机扫描二维码，打开这件展品的网页。',
   takeText: '用手机扫描二维码。文字就在码中，无需网络。',
 
