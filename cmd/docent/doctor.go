@@ -18,6 +18,7 @@ import (
 
 	"docent/hardware"
 	"docent/kiosk"
+	"docent/kiosk/speech"
 	"docent/localindex"
 	"docent/ui"
 	"docent/vision"
@@ -111,7 +112,7 @@ func (d doctor) examine(ctx context.Context) findings {
 	r := findings{OK: true, Version: version()}
 	running := d.running(ctx)
 	for _, check := range []func(context.Context) finding{
-		d.openCV, d.page, d.release, func(ctx context.Context) finding { return d.camera(ctx, running) }, d.labels, d.disk,
+		d.openCV, d.page, d.release, func(ctx context.Context) finding { return d.camera(ctx, running) }, d.labels, d.voice, d.model, d.disk,
 		func(ctx context.Context) finding { return d.port(running) }, d.hub, d.clock,
 	} {
 		f := check(ctx)
@@ -273,6 +274,40 @@ func (d doctor) labels(ctx context.Context) finding {
 		return note(name, detail+", without data for "+strings.Join(lacks, " and "), "Optional: apt-get install tesseract-ocr-chi-sim tesseract-ocr-eng")
 	}
 	return found(name, detail+", Chinese and English")
+}
+
+func (d doctor) voice(context.Context) finding {
+	const name = "Voice"
+	if spoken := speech.Find().Languages([]string{"zh", "en"}); len(spoken) > 0 {
+		return found(name, "espeak-ng, Chinese and English")
+	}
+	return note(name, "espeak-ng is not installed; texts are read aloud only where the browser has voices", "Optional: apt-get install espeak-ng")
+}
+
+// model asks the server that writes answers for anything: any answer says that it is there.
+func (d doctor) model(ctx context.Context) finding {
+	const name = "Model"
+	if d.config.Model.BaseURL == "" {
+		return found(name, "none in the settings; the guide answers with sentences of the gallery's own texts")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(d.config.Model.BaseURL, "/")+"/models", nil)
+	if err != nil {
+		return missing(name, err.Error(), "")
+	}
+	if key := string(d.config.Model.Key); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return note(name, "not in reach: "+err.Error(), "The guide answers with sentences of the gallery's own texts until it is.")
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden {
+		return note(name, req.URL.Host+" refuses the key: "+res.Status, "See model.key.")
+	}
+	return found(name, req.URL.Host+" answers")
 }
 
 // Disk space that a kiosk wants: below the first it stops writing down visits, and below the second a new release may

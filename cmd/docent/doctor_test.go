@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,6 +62,13 @@ func TestDoctorFindsWhatIsMissing(t *testing.T) {
 			func(d doctor) finding { return d.camera(t.Context(), &runningKiosk{Camera: "ready"}) }, wellOK, []string{"running kiosk"}},
 		"no tesseract": {func(*doctor) { t.Setenv("PATH", t.TempDir()) }, func(d doctor) finding { return d.labels(t.Context()) },
 			wellNote, []string{"not installed", "apt-get install tesseract-ocr"}},
+		"no voice": {func(*doctor) { t.Setenv("PATH", t.TempDir()) }, func(d doctor) finding { return d.voice(t.Context()) },
+			wellNote, []string{"espeak-ng is not installed", "apt-get install espeak-ng"}},
+		"no model": {func(*doctor) {}, func(d doctor) finding { return d.model(t.Context()) }, wellOK, []string{"none in the settings"}},
+		"a model out of reach": {func(d *doctor) { d.config.Model.BaseURL, d.config.Model.Key = "http://127.0.0.1:1/v1", "secret" },
+			func(d doctor) finding { return d.model(t.Context()) }, wellNote, []string{"not in reach", "own texts"}},
+		"a model that wants another key": {func(d *doctor) { d.config.Model.BaseURL, d.config.Model.Key = refusing(t), "secret" },
+			func(d doctor) finding { return d.model(t.Context()) }, wellNote, []string{"refuses the key", "model.key"}},
 		"a port in use": {func(d *doctor) { d.config.Listen = busy.Addr().String() }, func(d doctor) finding { return d.port(nil) },
 			wellMissing, []string{"in use", "choose another"}},
 		"a port that is free": {func(d *doctor) { d.config.Listen = freeAddress(t) }, func(d doctor) finding { return d.port(nil) }, wellOK, []string{"free"}},
@@ -136,4 +145,17 @@ func TestDoctor(t *testing.T) {
 	if code, _, _ := docent(t, "doctor", "--config", filepath.Join(dir, "no.yaml")); code != exitUsage {
 		t.Errorf("exit code %d without a file of settings", code)
 	}
+}
+
+// refusing is a server that wants another key.
+func refusing(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret" || r.URL.Path != "/v1/models" {
+			t.Errorf("asked %s with %q", r.URL, r.Header.Get("Authorization"))
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1/"
 }
