@@ -120,7 +120,11 @@ func (k *Kiosk) run(ctx context.Context, t *turn, emit func(agent.Event) bool) {
 	var text strings.Builder
 	var sources []string
 	outcome := "cancelled"
+	stored := sync.OnceFunc(func() { k.stored(t, heard) })
 	for e := range events {
+		if e.Type != agent.EventStage { // while the guide looks things up, the disk writes
+			stored()
+		}
 		switch e.Type {
 		case agent.EventToken:
 			if !e.Aside {

@@ -60,16 +60,17 @@ func keyed(v visit.Visit) memory.Visit { return memory.Visit{Name: v.Name(), Key
 const memoryWait = 2 * time.Second
 
 // hear takes in what a visitor says, and returns it together with what is remembered from then on. A visitor is
-// answered all the same where that fails.
+// answered all the same where that fails. What is critical is on its way to the disk; stored waits for it.
 func (k *Kiosk) hear(t *turn) (memory.Heard, []agent.Remembered) {
 	ctx, cancel := context.WithTimeout(t.ctx, memoryWait)
 	defer cancel()
 	var heard memory.Heard
 	var err error
 	if !t.request.Explain {
-		heard, err = k.memory.Hear(ctx, keyed(t.visit), memory.Said{Text: t.request.Question, Exhibit: t.visit.Exhibit, At: k.now()})
+		heard, err = k.memory.Listen(ctx, keyed(t.visit), memory.Said{Text: t.request.Question, Exhibit: t.visit.Exhibit, At: k.now()})
 		k.troubled("hear a visitor", err)
 		if !k.visits.Open(t.visit.Name()) { // it ended meanwhile, and with it what was heard
+			k.stored(t, heard)
 			k.forgetMemory(t.visit.Name(), false)
 			return memory.Heard{}, nil
 		}
@@ -83,6 +84,13 @@ func (k *Kiosk) hear(t *turn) (memory.Heard, []agent.Remembered) {
 		})
 	}
 	return heard, out
+}
+
+// stored waits until what is critical is on the disk: no word of an answer goes out before.
+func (k *Kiosk) stored(t *turn, h memory.Heard) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), memoryWait)
+	defer cancel()
+	k.troubled("store what a visitor said", h.Stored(ctx))
 }
 
 // keep queues what was heard, once the visitor has their answer.

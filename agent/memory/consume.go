@@ -81,7 +81,7 @@ func (m *Memory) consume(ctx context.Context, s *shelf) (due time.Time, ok bool)
 				before = append(before, now)
 			}
 		}
-		if settled, err = m.store(ctx, s, commands, u.ID); err == nil {
+		if settled, err = m.store(ctx, s, commands, change{done: u.ID}); err == nil {
 			m.publish(ctx, s, append(before, settled...))
 			return time.Time{}, true
 		}
@@ -133,9 +133,15 @@ func (m *Memory) retry(ctx context.Context, s *shelf, u utterance, cause error) 
 	return due
 }
 
-// store settles commands that were said here and commits them; with them goes the utterance they come from, if any. It
+// change is what becomes of the queue together with commands that are stored.
+type change struct {
+	add  *utterance // comes into the queue
+	done string     // id of the one that is done with
+}
+
+// store settles commands that were said here and commits them; the queue changes with them. It
 // returns those that hold now, the ones stored before included. It is called with s.write held.
-func (m *Memory) store(ctx context.Context, s *shelf, commands []Command, from string) (settled []Command, err error) {
+func (m *Memory) store(ctx context.Context, s *shelf, commands []Command, from change) (settled []Command, err error) {
 	var puts []Command
 	s.mu.Lock()
 	for _, c := range commands {
@@ -151,15 +157,15 @@ func (m *Memory) store(ctx context.Context, s *shelf, commands []Command, from s
 	return settled, m.commit(ctx, s, puts, from)
 }
 
-// commit makes commands the stored ones, on disk first. It is called with s.write held.
-func (m *Memory) commit(ctx context.Context, s *shelf, commands []Command, from string) error {
+// commit makes commands the stored ones, on disk first, in one write. It is called with s.write held.
+func (m *Memory) commit(ctx context.Context, s *shelf, commands []Command, from change) error {
 	s.mu.Lock()
 	visit, gone := s.visit, s.forgotten
 	s.mu.Unlock()
 	if gone {
 		return ErrForgotten
 	}
-	if len(commands) == 0 && from == "" {
+	if len(commands) == 0 && from == (change{}) {
 		return nil
 	}
 	records := make([]Record, 0, len(commands))
@@ -171,9 +177,17 @@ func (m *Memory) commit(ctx context.Context, s *shelf, commands []Command, from 
 		}
 		records = append(records, Record{place, box})
 	}
+	if from.add != nil {
+		place := atJob + visit.Name + "/" + from.add.ID
+		box, err := visit.seal(place, from.add, m.o.Random)
+		if err != nil {
+			return err
+		}
+		records = append(records, Record{place, box})
+	}
 	var deletes []string
-	if from != "" {
-		deletes = []string{atJob + visit.Name + "/" + from}
+	if from.done != "" {
+		deletes = []string{atJob + visit.Name + "/" + from.done}
 	}
 	if err := m.o.Store.Commit(ctx, records, deletes, m.o.Keep); err != nil {
 		return err
@@ -181,9 +195,14 @@ func (m *Memory) commit(ctx context.Context, s *shelf, commands []Command, from 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.take(commands)
-	s.queue = slices.DeleteFunc(s.queue, func(u utterance) bool { return from != "" && u.ID == from })
-	if from != "" {
-		s.uncache(from)
+	if from.done != "" {
+		s.queue = slices.DeleteFunc(s.queue, func(u utterance) bool { return u.ID == from.done })
+		s.uncache(from.done)
+	}
+	if from.add != nil {
+		s.uncache(from.add.ID)
+		s.cache = append(s.cache, *from.add)
+		s.queue = append(s.queue, *from.add)
 	}
 	s.expireCache(m.o.Now())
 	return nil

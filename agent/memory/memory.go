@@ -42,8 +42,9 @@ type Options struct {
 
 // Memory remembers what visitors say about themselves. It is safe for concurrent use.
 type Memory struct {
-	o    Options
-	wake chan struct{}
+	o        Options
+	modelled bool // what the rules do not understand is for a model to look at
+	wake     chan struct{}
 
 	mu      sync.Mutex
 	shelves map[string]*shelf // by the visit's name
@@ -51,7 +52,8 @@ type Memory struct {
 
 // New returns a memory over a store.
 func New(o Options) *Memory {
-	if o.Classify == nil {
+	modelled := o.Classify != nil
+	if !modelled {
 		o.Classify = func(_ context.Context, s Said) ([]Draft, error) { return Extract(s), nil }
 	}
 	if o.Keep <= 0 {
@@ -69,26 +71,60 @@ func New(o Options) *Memory {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Memory{o: o, wake: make(chan struct{}, 1), shelves: map[string]*shelf{}}
+	return &Memory{o: o, modelled: modelled, wake: make(chan struct{}, 1), shelves: map[string]*shelf{}}
 }
 
 // Heard is something a visitor said that is not in the queue yet.
 type Heard struct {
 	u *utterance
 	s *shelf // where it was heard: what is left or forgotten meanwhile does not come back with it
+	// critical is what is on its way into the store, nil for nothing.
+	critical *writing
 }
 
-// Hear takes in what a visitor says, before they are answered: from now on it is what [Memory.Recall] tells. What is
-// critical is in the store when Hear returns; the rest goes to the queue with [Memory.Keep], after the answer. An
-// error says that something critical could not be stored; it is remembered all the same until the kiosk stops.
+// writing is a write under way; err is set when done is closed.
+type writing struct {
+	done chan struct{}
+	err  error
+}
+
+// Stored waits until what is critical is in the store. An error says that it could not be stored; it is remembered all
+// the same until the kiosk stops.
+func (h Heard) Stored(ctx context.Context) error {
+	if h.critical == nil {
+		return nil
+	}
+	select {
+	case <-h.critical.done:
+		return h.critical.err
+	case <-ctx.Done():
+		return fmt.Errorf("store what was heard: %w", ctx.Err())
+	}
+}
+
+// Hear takes in what a visitor says as [Memory.Listen] does, and returns when what is critical is in the store.
 func (m *Memory) Hear(ctx context.Context, v Visit, said Said) (Heard, error) {
+	h, err := m.Listen(ctx, v, said)
+	if err != nil {
+		return h, err
+	}
+	return h, h.Stored(ctx)
+}
+
+// storeWithin is how long the write of something critical may take.
+const storeWithin = 10 * time.Second
+
+// Listen takes in what a visitor says, before they are answered: from now on it is what [Memory.Recall] tells. What is
+// critical is on its way to the store, and no word of the answer may go out before [Heard.Stored]; all of it goes to the
+// queue with [Memory.Keep], after the answer. Who listens calls Stored or Keep, which end what Listen began.
+func (m *Memory) Listen(ctx context.Context, v Visit, said Said) (Heard, error) {
 	s, err := m.shelf(v)
 	if err != nil {
 		return Heard{}, err
 	}
 	drafts := Extract(said)
-	if len(drafts) == 0 {
-		return Heard{&utterance{Said: said}, s}, nil
+	if len(drafts) == 0 && !m.modelled {
+		return Heard{u: &utterance{Said: said}, s: s}, nil
 	}
 	id := make([]byte, 16)
 	if _, err := io.ReadFull(m.o.Random, id); err != nil {
@@ -110,32 +146,58 @@ func (m *Memory) Hear(ctx context.Context, v Visit, said Said) (Heard, error) {
 		}
 	}
 	s.mu.Unlock()
+	h := Heard{u: &u, s: s}
 	if len(critical) == 0 {
-		return Heard{&u, s}, nil
+		return h, nil
 	}
-	s.write.Lock()
-	defer s.write.Unlock()
-	if _, err := m.store(ctx, s, critical, ""); err != nil {
-		return Heard{&u, s}, fmt.Errorf("store what was heard: %w", err)
-	}
-	for _, c := range critical {
-		u.Stored = append(u.Stored, c.Key)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.uncache(u.ID)
-	s.cache = append(s.cache, u)
-	return Heard{&u, s}, nil
+	h.critical = &writing{done: make(chan struct{})}
+	ctx = context.WithoutCancel(ctx) // a visitor who goes away has said it all the same
+	go func() {
+		defer close(h.critical.done)
+		ctx, cancel := context.WithTimeout(ctx, storeWithin)
+		defer cancel()
+		h.critical.err = m.storeCritical(ctx, s, &u, critical)
+	}()
+	return h, nil
 }
 
-// Keep puts what was heard into the queue; it is durable when Keep returns.
+// storeCritical stores commands and the utterance they come from, in one write: a turn costs one sync.
+func (m *Memory) storeCritical(ctx context.Context, s *shelf, u *utterance, critical []Command) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	stored := *u
+	for _, c := range critical {
+		stored.Stored = append(stored.Stored, c.Key)
+	}
+	s.mu.Lock()
+	full := len(s.queue) >= maxQueue
+	s.mu.Unlock()
+	with := change{add: &stored}
+	if full {
+		with.add = nil // what is critical goes in all the same
+	}
+	if _, err := m.store(ctx, s, critical, with); err != nil {
+		return fmt.Errorf("store what was heard: %w", err)
+	}
+	u.Stored, u.queued = stored.Stored, !full
+	return nil
+}
+
+// Keep puts what was heard into the queue, where it is not already; it is durable when Keep returns.
 func (m *Memory) Keep(ctx context.Context, v Visit, h Heard) error {
 	if h.u == nil {
 		return nil
 	}
+	if h.critical != nil {
+		<-h.critical.done // within storeWithin
+	}
 	u, s := *h.u, h.s
-	if len(u.drafts) == 0 {
+	if u.ID == "" {
 		return nil // nothing to keep
+	}
+	if u.queued {
+		m.nudge()
+		return nil
 	}
 	box, err := v.seal(atJob+v.Name+"/"+u.ID, u, m.o.Random)
 	if err != nil {
@@ -206,7 +268,7 @@ func (m *Memory) Edit(ctx context.Context, v Visit, key string, version uint64, 
 	c.ID, c.Kiosk, c.Source, c.Confirmed, c.At = hex.EncodeToString(id), m.o.Kiosk, SourceEdited, true, now
 	c.Version, c.Logical = version+1, s.tick()
 	s.mu.Unlock()
-	if err := m.commit(ctx, s, []Command{c}, ""); err != nil {
+	if err := m.commit(ctx, s, []Command{c}, change{}); err != nil {
 		return fmt.Errorf("edit fact: %w", err)
 	}
 	m.publish(ctx, s, []Command{c})
@@ -269,7 +331,7 @@ func (m *Memory) Apply(ctx context.Context, v Visit, commands []Command) (news i
 	for _, c := range latest {
 		puts = append(puts, c)
 	}
-	if err := m.commit(ctx, s, puts, ""); err != nil {
+	if err := m.commit(ctx, s, puts, change{}); err != nil {
 		return 0, fmt.Errorf("apply commands: %w", err)
 	}
 	return len(puts), nil

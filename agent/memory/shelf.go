@@ -24,6 +24,7 @@ type utterance struct {
 	due      time.Time // not taken up before
 	until    time.Time // in the cache
 	drafts   []Draft   // by the rules
+	queued   bool      // it is in the queue already
 }
 
 // stored says whether a draft went to the store at once, so that it is not put there again over something newer.
