@@ -152,6 +152,9 @@ func BuildIndex(ctx context.Context, refs []Reference, dir string, o Options) (R
 	if err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
+	if vectorReport.Recall < vector.MinRecall {
+		o.logger().Warn("vector index was asked for and loses neighbours", "kind", string(vectorReport.Kind), "recall", vectorReport.Recall)
+	}
 	report := summarise(refs, sets, model, vocabulary.Words(), vectorReport)
 	for _, w := range report.Weak {
 		o.logger().Warn("reference picture has few features", "exhibit", w.ExhibitID, "picture", w.Picture, "features", w.Features)

@@ -151,7 +151,7 @@ func TestCrossValidation(t *testing.T) {
 	}
 	first := []feature.Options{size(480, 400), size(640, 600), size(800, 900)}
 	second := []feature.Options{size(960, 1500), size(1280, 2000)}
-	lists := [][3]int{{2, 4, 2}, {4, 8, 4}, {8, 16, 8}} // voted first, voted second, nearest
+	lists := [][3]int{{2, 4, 2}, {4, 8, 4}} // voted first, voted second, nearest
 	r, shots := estense(t, dir, slices.Concat(first, second))
 
 	type setting struct {
