@@ -56,6 +56,9 @@ func newSource(lib Library, n int, p *passage, language string) Source {
 		N: n, Passage: p.ID, Section: sec.ID, Exhibit: sec.Exhibit, Title: documentTitle(sec), Heading: sec.Heading,
 		Quote: p.Text, Document: sec.Document, Page: cmp.Or(p.Page, sec.Page), LastPage: p.LastPage,
 	}
+	if strings.HasPrefix(sec.ID, webPrefix) {
+		s.URL = sec.Document
+	}
 	e, ok := lib.Exhibit(sec.Exhibit)
 	if !ok {
 		return s

@@ -29,6 +29,21 @@ func correctable(err error) bool {
 	return errors.Is(err, errUnsupported) || errors.Is(err, errMiscited) || errors.Is(err, errCitation)
 }
 
+// faultKind names a fault in the trace.
+func faultKind(err error) string {
+	switch {
+	case errors.Is(err, errWithheld):
+		return "mostly"
+	case errors.Is(err, errUnsupported):
+		return "unsupported"
+	case errors.Is(err, errMiscited):
+		return "miscited"
+	case errors.Is(err, errCitation):
+		return "citation"
+	}
+	return "uncited"
+}
+
 // checker holds a model's sentences against the evidence it was given.
 type checker struct {
 	sources []figures // of each piece of evidence

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -114,6 +115,11 @@ func (g *Guide) consult(ctx context.Context, c *guideCaller, purpose string, r m
 		}
 	}
 	return text.String(), nil, nil
+}
+
+// offered are the tools that a model may call: all but the look-up in the web, which takes words out of the house.
+func (c *guideCaller) offered() []tool.Spec {
+	return slices.DeleteFunc(c.Specs(), func(s tool.Spec) bool { return s.Name == toolWeb })
 }
 
 // allowModel takes one call of the model from the limits.

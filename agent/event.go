@@ -53,6 +53,7 @@ type Source struct {
 	Heading  string `json:"heading"` // section heading
 	Quote    string `json:"quote"`   // the passage's text
 	Document string `json:"document"`
+	URL      string `json:"url,omitempty"`  // of a page in the web, which no passage of the gallery is
 	Page     int    `json:"page,omitempty"` // on which the passage begins, 1-based; 0 where the document has no pages
 	// LastPage is the page on which the passage ends, where that is another.
 	LastPage int `json:"last_page,omitempty"`

@@ -34,6 +34,8 @@ type Options struct {
 	Trace trace.Sink
 	// Prices of the model's tokens, for the trace.
 	Prices Prices
+	// Web is looked into where the gallery has nothing on a question; nil means never.
+	Web Web
 	// Random is from 0 to 1, for the pauses before a request is made again; nil means [rand.Float64].
 	Random func() float64
 }
@@ -53,11 +55,12 @@ type Guide struct {
 	prices            Prices
 	ledgers           ledgers
 	random            func() float64
+	web               Web
 }
 
 // New returns a guide.
 func New(o Options) *Guide {
-	g := &Guide{model: o.Model, firstTokenTimeout: o.FirstTokenTimeout, answerTimeout: o.AnswerTimeout, logger: o.Logger, clock: o.Clock, trace: o.Trace, prices: o.Prices, random: o.Random}
+	g := &Guide{model: o.Model, firstTokenTimeout: o.FirstTokenTimeout, answerTimeout: o.AnswerTimeout, logger: o.Logger, clock: o.Clock, trace: o.Trace, prices: o.Prices, random: o.Random, web: o.Web}
 	if g.firstTokenTimeout <= 0 {
 		g.firstTokenTimeout = DefaultFirstTokenTimeout
 	}
@@ -139,7 +142,7 @@ func (s stream) warn(f found) {
 	if f.warning == "" {
 		return
 	}
-	s.trace.Check(f.warning, "admitted")
+	s.trace.Check("warning", f.warning, "admitted")
 	space := " "
 	if f.language == words.Chinese {
 		space = ""
@@ -159,6 +162,9 @@ func (g *Guide) answer(ctx context.Context, lib Library, t Turn, out stream) {
 	}
 	if g.trace != nil {
 		out.trace = trace.New(g.clock, trace.Turn{Visit: t.Visit, Question: t.Question, Explain: t.Explain, Exhibit: t.Exhibit, Release: lib.Release()})
+		if l, ok := g.trace.(trace.Listener); ok {
+			out.trace.Tell(l)
+		}
 	}
 	done, err := g.turn(ctx, lib, t, language, out)
 	switch {
@@ -228,6 +234,11 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 	}
 	if !f.answer.answered && p.Courtesy == plan.Outside {
 		f.answer = nothing(language, phrasesIn(language).outside)
+	}
+	if !f.answer.answered && g.lookInWeb(ctx, caller, s, t, p, &f) {
+		out.stage("write")
+		out.say(f)
+		return Done{Answered: true, WrittenBy: WrittenByWeb, Language: p.Language}, nil
 	}
 	out.stage("write")
 	done := g.reply(ctx, lib, t, f, caller, out)

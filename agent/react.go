@@ -25,7 +25,7 @@ func (g *Guide) planSteps(ctx context.Context, c *guideCaller, template []planSt
 		return template
 	}
 	text, _, err := g.consult(ctx, c, "plan", model.Request{MaxTokens: answerTokens, Messages: []model.Message{
-		{Role: model.System, Content: planInstructions(c.Specs())},
+		{Role: model.System, Content: planInstructions(c.offered())},
 		{Role: model.User, Content: planQuestion(p, template)},
 	}})
 	if err == nil {
@@ -34,14 +34,14 @@ func (g *Guide) planSteps(ctx context.Context, c *guideCaller, template []planSt
 			return steps
 		}
 	}
-	c.trace.Check("plan: "+err.Error(), "withheld")
+	c.trace.Check("plan", err.Error(), "withheld")
 	return template
 }
 
 // fitting tells which tools may be planned for a task: opening hours are no part of a comparison.
 func fitting(r *tool.Registry, p plan.ExecutionPlan) func(name string) bool {
 	none := map[plan.Template][]string{plan.Compare: {toolVenue, toolTour}, plan.Family: {toolCompare}}[p.Template]
-	return func(name string) bool { return r.Has(name) && !slices.Contains(none, name) }
+	return func(name string) bool { return r.Has(name) && name != toolWeb && !slices.Contains(none, name) }
 }
 
 func planInstructions(specs []tool.Spec) string {
@@ -141,9 +141,9 @@ func (g *Guide) explore(ctx context.Context, c *guideCaller, missed report, p pl
 		if refusals >= refusalsInARow || c.Failing() || c.Step() != "" {
 			break // the steps after this one shall have their try
 		}
-		text, calls, err := g.consult(ctx, c, "explore", model.Request{MaxTokens: answerTokens, Messages: messages, Tools: offers(c.Specs())})
+		text, calls, err := g.consult(ctx, c, "explore", model.Request{MaxTokens: answerTokens, Messages: messages, Tools: offers(c.offered())})
 		if err != nil {
-			c.trace.Check("step: "+err.Error(), "withheld")
+			c.trace.Check("step", err.Error(), "withheld")
 			break
 		}
 		if len(calls) == 0 {
@@ -154,7 +154,7 @@ func (g *Guide) explore(ctx context.Context, c *guideCaller, missed report, p pl
 		messages = append(messages, model.Message{Role: model.Assistant, Content: clip(text, maxObservation), Calls: calls[:min(len(calls), callsPerThought)]})
 		for _, call := range calls[:min(len(calls), callsPerThought)] {
 			result := tool.Result{Error: "there is no such tool", Hint: "use one of the tools offered", Refused: true}
-			if c.Registry().Has(call.Name) {
+			if c.Registry().Has(call.Name) && call.Name != toolWeb {
 				result = c.Call(ctx, call.Name, call.Args)
 			}
 			if result.Refused {
@@ -243,7 +243,7 @@ func (g *Guide) rewriteRest(ctx context.Context, c *guideCaller, done []report, 
 		return rest // cannot happen
 	}
 	text, _, err := g.consult(ctx, c, "replan", model.Request{MaxTokens: answerTokens, Messages: []model.Message{
-		{Role: model.System, Content: planInstructions(c.Specs()) + "\nA step of the plan brought nothing. Write only JSON: {\"action\":\"advance\"} to go on with the rest, {\"action\":\"end\"} to answer with what is known, or {\"action\":\"rewrite\",\"steps\":[…]} with new numbers for the steps to take instead of the rest."},
+		{Role: model.System, Content: planInstructions(c.offered()) + "\nA step of the plan brought nothing. Write only JSON: {\"action\":\"advance\"} to go on with the rest, {\"action\":\"end\"} to answer with what is known, or {\"action\":\"rewrite\",\"steps\":[…]} with new numbers for the steps to take instead of the rest."},
 		{Role: model.User, Content: clip(string(state), maxEvidence)},
 	}})
 	var in struct {
@@ -267,7 +267,7 @@ func (g *Guide) rewriteRest(ctx context.Context, c *guideCaller, done []report, 
 			err = fmt.Errorf("%w: action %q", errPlan, in.Action)
 		}
 	}
-	c.trace.Check("replan: "+err.Error(), "withheld")
+	c.trace.Check("replan", err.Error(), "withheld")
 	return rest
 }
 

@@ -166,7 +166,7 @@ func TestModelPlans(t *testing.T) {
 			if !slices.Equal(tools, tt.tools) {
 				t.Errorf("tools %v, want %v", tools, tt.tools)
 			}
-			if (len(turn.Checks) > 0 && strings.HasPrefix(turn.Checks[0].What, "plan")) != tt.withheld {
+			if (len(turn.Checks) > 0 && turn.Checks[0].Kind == "plan") != tt.withheld {
 				t.Errorf("checks %+v", turn.Checks)
 			}
 			if tt.name == "endless same call" && !slices.Contains(turn.Limits, string(tool.LimitSame)) {

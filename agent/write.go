@@ -42,7 +42,7 @@ func (g *Guide) write(ctx context.Context, lib Library, t Turn, f found, c *guid
 	w := &writer{out: out, lib: lib, language: f.language, passages: passages, check: newChecker(evidence, t.Question), answer: answer{language: f.language}}
 	defer func() {
 		if errors.Is(err, errWithheld) || errors.Is(err, errUncited) {
-			c.trace.Check(err.Error(), "withdrawn")
+			c.trace.Check(faultKind(err), err.Error(), "withdrawn")
 		}
 	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, g.answerTimeout, fmt.Errorf("the model did not finish within %v", g.answerTimeout))
@@ -139,11 +139,11 @@ func (w *writer) take(sentence string) error {
 		return fault
 	}
 	if better, err := w.correct(sentence, fault); err == nil {
-		w.out.trace.Check(fault.Error(), "rewritten")
+		w.out.trace.Check(faultKind(fault), fault.Error(), "rewritten")
 		w.send(better)
 		return nil
 	}
-	w.out.trace.Check(fault.Error(), "withheld")
+	w.out.trace.Check(faultKind(fault), fault.Error(), "withheld")
 	w.withheld = append(w.withheld, fault)
 	return nil
 }

@@ -105,6 +105,7 @@ func (k *Kiosk) run(ctx context.Context, t *turn, emit func(agent.Event) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()
+	k.traces.Unlock(t.visit.Name(), t.visit.TraceKey())
 	heard, remembered := k.hear(t)
 	defer k.keep(t, heard)
 	events := k.guide.Answer(ctx, t.content.library, agent.Turn{

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"docent/agent"
 	"docent/agent/memory"
+	"docent/agent/web"
 	"docent/internal/settings"
 	"docent/sync/outbox"
 	"docent/sync/wire"
@@ -40,6 +42,8 @@ type Config struct {
 	Outbox OutboxConfig `koanf:"outbox"`
 	Limits LimitsConfig `koanf:"limits"`
 	Staff  StaffConfig  `koanf:"staff"`
+	Trace  TraceConfig  `koanf:"trace"`
+	Web    WebConfig    `koanf:"web"`
 	Phone  PhoneConfig  `koanf:"phone"`
 	// TakeAlong is the address of the house's page about an exhibit, with {exhibit} and {language} in it, for the code
 	// that visitors take along. Without one the code holds the label itself.
@@ -113,6 +117,11 @@ type ModelConfig struct {
 	Name    string          `koanf:"name"`
 	// FirstTokenTimeout is how long the server may take to begin before the gallery's own sentences take over.
 	FirstTokenTimeout time.Duration `koanf:"first_token_timeout"`
+	// AnswerTimeout is how long all may take that one question asks of the server.
+	AnswerTimeout time.Duration `koanf:"answer_timeout"`
+	// PriceIn and PriceOut are what a million tokens cost, in any one currency; they are for the traces.
+	PriceIn  float64 `koanf:"price_in"`
+	PriceOut float64 `koanf:"price_out"`
 }
 
 // HubConfig names the hub. Without one, events wait in the outbox.
@@ -158,7 +167,9 @@ func DefaultConfig() Config {
 		Camera:   CameraConfig{Width: 1280, Height: 720, FrameRate: 15, Dwell: 8 * time.Second, Burst: 5},
 		Labels:   LabelsConfig{Read: true, Timeout: label.DefaultTimeout},
 		Visit:    VisitConfig{TTL: 30 * time.Minute, Idle: time.Minute, Keep: 24 * time.Hour, KeepForgotten: 7 * 24 * time.Hour, PassDays: 7, Talk: string(memory.StrategySummary), Turns: memory.DefaultTurns},
-		Model:    ModelConfig{FirstTokenTimeout: 4 * time.Second},
+		Model:    ModelConfig{FirstTokenTimeout: agent.DefaultFirstTokenTimeout, AnswerTimeout: agent.DefaultAnswerTimeout},
+		Trace:    TraceConfig{Days: 14},
+		Web:      WebConfig{Pages: []string{}, Hosts: []string{}, Timeout: web.DefaultTimeout},
 		Outbox:   OutboxConfig{MaxMiB: 1024, OnFull: string(outbox.RejectNew)},
 		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, QuestionsPerMinute: 20, PictureCacheMiB: 64, PhotoMiB: 64},
 	}
@@ -196,6 +207,7 @@ func (c Config) Validate() error {
 	settings.Within(&p, "visit.idle", c.Visit.Idle, 20*time.Second, time.Hour) // WCAG 2.2.1 asks for 20 s of warning
 	settings.Within(&p, "visit.keep", c.Visit.Keep, time.Hour, 31*24*time.Hour)
 	settings.Within(&p, "visit.keep_forgotten", c.Visit.KeepForgotten, time.Hour, 366*24*time.Hour)
+	settings.Within(&p, "visit.pass_days", c.Visit.PassDays, 2, 30)
 	if !slices.Contains([]memory.Strategy{memory.StrategyNone, memory.StrategyWindow, memory.StrategySummary}, memory.Strategy(c.Visit.Talk)) {
 		p.Add("visit.talk", fmt.Sprintf("%q is none of none, window, summary", c.Visit.Talk))
 	}
@@ -208,7 +220,11 @@ func (c Config) Validate() error {
 	}
 	c.Search.validate(&p)
 	settings.Within(&p, "model.first_token_timeout", c.Model.FirstTokenTimeout, 100*time.Millisecond, time.Minute)
-	settings.Within(&p, "visit.pass_days", c.Visit.PassDays, 2, 30)
+	settings.Within(&p, "model.answer_timeout", c.Model.AnswerTimeout, time.Second, 5*time.Minute)
+	settings.Within(&p, "model.price_in", c.Model.PriceIn, 0, 1e6)
+	settings.Within(&p, "model.price_out", c.Model.PriceOut, 0, 1e6)
+	settings.Within(&p, "trace.days", c.Trace.Days, 0, 366)
+	c.Web.validate(&p)
 	if c.Hub.Broker != "" {
 		if u, err := url.Parse(c.Hub.Broker); err != nil || u.Port() == "" || u.Scheme != "tls" && u.Scheme != "tcp" {
 			p.Add("hub.broker", "is not tls://HOST:PORT, or tcp://HOST:PORT on this machine")

@@ -108,7 +108,7 @@ func TestLoadConfigOfABadFile(t *testing.T) {
 
 func TestPrintedConfigReadsBackAndHidesSecrets(t *testing.T) {
 	c := DefaultConfig()
-	c.Model = ModelConfig{BaseURL: "https://models.example/v1", Name: "m", Key: "top-secret", FirstTokenTimeout: 1500 * time.Millisecond}
+	c.Model = ModelConfig{BaseURL: "https://models.example/v1", Name: "m", Key: "top-secret", FirstTokenTimeout: 1500 * time.Millisecond, AnswerTimeout: time.Minute, PriceIn: 0.15}
 	var out bytes.Buffer
 	if err := settings.Print(&out, c); err != nil {
 		t.Fatal(err)

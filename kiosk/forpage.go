@@ -38,6 +38,7 @@ func (k *Kiosk) pageRoutes() map[string]methods {
 		api + "/speech":         {fiber.MethodGet: k.getSpeech},
 		api + "/signals":        {fiber.MethodGet: k.getSignals},
 		api + "/staff/open":     {fiber.MethodPost: k.postStaff},
+		api + "/staff/trace":    {fiber.MethodPost: k.postTrace},
 		api + "/phone/offer":    {fiber.MethodPost: k.offerPhone},
 		api + "/phone/wait":     {fiber.MethodGet: k.waitForPhone},
 		api + "/phone/photo":    {fiber.MethodPost: k.postPhonePhoto},

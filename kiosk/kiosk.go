@@ -63,6 +63,8 @@ type Options struct {
 	Pages      fs.FS       // the built page, index.html at the root; nil: none
 	Logger     *slog.Logger
 	Clock      func() time.Time // default time.Now
+	// Traces are the records of the guide's turns; nil: staff cannot read any.
+	Traces Traces
 	// Status is what staff read on the diagnostics page about the parts outside the kiosk, by name: "version", "link",
 	// "outbox". Nil: nothing.
 	Status func() map[string]string
@@ -84,6 +86,7 @@ type Kiosk struct {
 	photos   *photoShelf
 	pictures *picture.Cache
 	metrics  *metrics
+	traces   Traces
 	turns    turns
 	passes   passDesk
 	codes    CodeReader
@@ -132,6 +135,10 @@ func New(o Options) (*Kiosk, error) {
 	if k.now == nil {
 		k.now = time.Now
 	}
+	k.traces = o.Traces
+	if k.traces == nil {
+		k.traces = noTraces{}
+	}
 	k.forPage = newForPage(o, k.now())
 	k.passes, k.codes = newPassDesk(o), o.Codes
 	k.stopping, k.stop = context.WithCancel(context.Background())
@@ -151,6 +158,9 @@ func New(o Options) (*Kiosk, error) {
 	}
 	if err := k.openMemory(); err != nil {
 		return nil, errors.Join(fmt.Errorf("new kiosk: %w", err), k.visits.Close())
+	}
+	if err := k.traces.Sweep(k.visits.Open); err != nil {
+		k.log.Warn("traces of visits that ended", "error", err)
 	}
 	listener, err := net.Listen("tcp", o.Config.Listen)
 	if err != nil {
@@ -241,6 +251,9 @@ func (k *Kiosk) forget(name string, forGood bool) {
 	k.turns.cancel(name)
 	k.photos.wipe(name)
 	k.forgetMemory(name, forGood)
+	if err := k.traces.Forget(name); err != nil {
+		k.log.Warn("forget the traces of a visit", "error", err)
+	}
 }
 
 // prepare lets a guide that can do so get to know the release before the first question.

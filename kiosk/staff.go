@@ -65,6 +65,22 @@ type diagnostics struct {
 	Status map[string]string `json:"status,omitempty"`
 }
 
+// checkPIN refuses who does not know the PIN, and everybody after too many tries.
+func (k *Kiosk) checkPIN(given string) error {
+	pin := k.config.Staff.PIN.Reveal()
+	if pin == "" {
+		return notFound("no PIN is set")
+	}
+	if !k.pins.allow(k.now()) {
+		return &problem{status: fiber.StatusTooManyRequests, code: codeBusy, variant: "pin", reason: "too many tries", retry: int(pinEvery.Seconds())}
+	}
+	if !pinIs(pin, given) {
+		k.log.Warn("staff PIN refused")
+		return &problem{status: fiber.StatusForbidden, code: codeForbidden, variant: "pin", reason: "another PIN"}
+	}
+	return nil
+}
+
 // postStaff opens the diagnostics page to those who know the PIN.
 func (k *Kiosk) postStaff(c *fiber.Ctx) error {
 	var in struct {
@@ -73,16 +89,8 @@ func (k *Kiosk) postStaff(c *fiber.Ctx) error {
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	pin := k.config.Staff.PIN.Reveal()
-	if pin == "" {
-		return notFound("no PIN is set")
-	}
-	if !k.pins.allow(k.now()) {
-		return &problem{status: fiber.StatusTooManyRequests, code: codeBusy, variant: "pin", reason: "too many tries", retry: int(pinEvery.Seconds())}
-	}
-	if !pinIs(pin, in.PIN) {
-		k.log.Warn("staff PIN refused")
-		return &problem{status: fiber.StatusForbidden, code: codeForbidden, variant: "pin", reason: "another PIN"}
+	if err := k.checkPIN(in.PIN); err != nil {
+		return err
 	}
 	return k.withContent(func(content *content) error {
 		m, g := content.release.Manifest(), content.release.Gallery()

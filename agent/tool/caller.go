@@ -104,7 +104,7 @@ func (c *Caller) Call(ctx context.Context, name string, args json.RawMessage) Re
 	t, ok := c.registry.tools[name]
 	if !ok {
 		c.failed()
-		c.trace.Tool(trace.ToolCall{Tool: name, Args: args, Error: "no such tool"})
+		c.trace.Tool(trace.ToolCall{Tool: name, Args: args, Error: trace.NoSuchTool})
 		return Result{Error: fmt.Sprintf("there is no tool %q", name), Hint: "use one of the tools listed"}
 	}
 	if refusal, limit := c.grant(name, args); limit != "" {

@@ -67,13 +67,18 @@ type ToolCall struct {
 	Success bool            `json:"success"`
 	Error   string          `json:"error,omitempty"`
 	Tries   int             `json:"tries"` // 0 where a limit refused it
+	At      float64         `json:"at_ms"` // when it began, from the turn's begin
 	Millis  float64         `json:"ms"`
 }
+
+// NoSuchTool is the error of a call of a tool that there is not.
+const NoSuchTool = "no such tool"
 
 // ModelCall is one text that a model was asked for. Tokens are estimated where the server does not tell them.
 type ModelCall struct {
 	Purpose  string  `json:"purpose"` // write, plan, explore, replan, rewrite
 	Tries    int     `json:"tries"`   // requests to the server
+	At       float64 `json:"at_ms"`   // when it began, from the turn's begin
 	Millis   float64 `json:"ms"`
 	TokensIn int     `json:"tokens_in"`
 	Tokens   int     `json:"tokens_out"`
@@ -84,12 +89,24 @@ type ModelCall struct {
 
 // Check is one thing that was held against the evidence and failed.
 type Check struct {
-	What   string `json:"what"`
+	Kind   string `json:"kind"` // a word of the program's: unsupported, miscited, citation, mostly, uncited, plan, replan, step, warning
+	What   string `json:"what,omitempty"`
 	Result string `json:"result"` // rewritten, withheld, withdrawn, admitted
 }
 
 // Sink takes the record of each finished turn. Record must return soon.
 type Sink interface{ Record(Turn) }
+
+// Listener is a sink that hears the parts of a turn as they come. Part must return soon.
+type Listener interface{ Part(Part) }
+
+// Part is one part of a turn under way.
+type Part struct {
+	Visit string    `json:"visit,omitempty"`
+	Began time.Time `json:"began"` // of the turn
+	Kind  string    `json:"kind"`  // stage, plan, search, step, tool, model, check, limit, end
+	Data  any       `json:"data"`  // of the kind's type: Stage, json.RawMessage, Search, Step, ToolCall, ModelCall, Check, string, Turn
+}
 
 // Recorder collects the record of one turn. All its methods may be called at the same time; a nil Recorder records
 // nothing.
@@ -97,65 +114,98 @@ type Recorder struct {
 	mu    sync.Mutex
 	turn  Turn
 	clock func() time.Time
+	part  func(Part)
 }
 
 // New begins a record.
 func New(clock func() time.Time, t Turn) *Recorder {
 	t.Began = clock()
-	return &Recorder{turn: t, clock: clock}
+	return &Recorder{turn: t, clock: clock, part: func(Part) {}}
 }
 
-func (r *Recorder) note(f func(t *Turn)) {
+// Tell lets a listener hear what comes from now on. It is called before the record is used.
+func (r *Recorder) Tell(l Listener) { r.part = l.Part }
+
+// note changes the record, and tells what changed.
+func (r *Recorder) note(kind string, f func(t *Turn) any) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	f(&r.turn)
+	data := f(&r.turn)
+	p := Part{Visit: r.turn.Visit, Began: r.turn.Began, Kind: kind, Data: data}
+	r.mu.Unlock()
+	r.part(p)
 }
 
 // Stage notes that a stage began.
 func (r *Recorder) Stage(name string) {
-	r.note(func(t *Turn) { t.Stages = append(t.Stages, Stage{name, millis(r.clock().Sub(t.Began))}) })
+	r.note("stage", func(t *Turn) any {
+		s := Stage{name, millis(r.clock().Sub(t.Began))}
+		t.Stages = append(t.Stages, s)
+		return s
+	})
 }
 
 // Plan notes what was decided.
 func (r *Recorder) Plan(plan any) {
-	r.note(func(t *Turn) {
+	r.note("plan", func(t *Turn) any {
 		if data, err := json.Marshal(plan); err == nil {
 			t.Plan = data
 		}
+		return t.Plan
 	})
 }
 
 // Search notes a search.
-func (r *Recorder) Search(s Search) { r.note(func(t *Turn) { t.Searches = append(t.Searches, s) }) }
+func (r *Recorder) Search(s Search) {
+	r.note("search", func(t *Turn) any { t.Searches = append(t.Searches, s); return s })
+}
 
 // Step notes how a step came out.
-func (r *Recorder) Step(s Step) { r.note(func(t *Turn) { t.Steps = append(t.Steps, s) }) }
+func (r *Recorder) Step(s Step) {
+	r.note("step", func(t *Turn) any { t.Steps = append(t.Steps, s); return s })
+}
 
 // Tool notes a call of a tool.
-func (r *Recorder) Tool(c ToolCall) { r.note(func(t *Turn) { t.Tools = append(t.Tools, c) }) }
+func (r *Recorder) Tool(c ToolCall) {
+	r.note("tool", func(t *Turn) any {
+		c.At = max(0, millis(r.clock().Sub(t.Began))-c.Millis)
+		t.Tools = append(t.Tools, c)
+		return c
+	})
+}
 
 // Model notes a call of a model.
 func (r *Recorder) Model(c ModelCall) {
-	r.note(func(t *Turn) { t.Models, t.Cost = append(t.Models, c), t.Cost+c.Cost })
+	r.note("model", func(t *Turn) any {
+		c.At = max(0, millis(r.clock().Sub(t.Began))-c.Millis)
+		t.Models, t.Cost = append(t.Models, c), t.Cost+c.Cost
+		return c
+	})
 }
 
 // Check notes what did not stand against the evidence.
-func (r *Recorder) Check(what, result string) {
-	r.note(func(t *Turn) { t.Checks = append(t.Checks, Check{what, result}) })
+func (r *Recorder) Check(kind, what, result string) {
+	r.note("check", func(t *Turn) any {
+		c := Check{kind, what, result}
+		t.Checks = append(t.Checks, c)
+		return c
+	})
 }
 
 // Limit notes a limit that was hit.
-func (r *Recorder) Limit(what string) { r.note(func(t *Turn) { t.Limits = append(t.Limits, what) }) }
+func (r *Recorder) Limit(what string) {
+	r.note("limit", func(t *Turn) any { t.Limits = append(t.Limits, what); return what })
+}
 
 // End closes the record and returns it.
 func (r *Recorder) End(outcome, by string) Turn {
 	var out Turn
-	r.note(func(t *Turn) {
+	r.note("end", func(t *Turn) any {
 		t.Outcome, t.By, t.Millis = outcome, by, millis(r.clock().Sub(t.Began))
 		out = *t
+		return out
 	})
 	return out
 }

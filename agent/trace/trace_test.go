@@ -22,10 +22,10 @@ func TestRecorder(t *testing.T) {
 	together.Wait()
 	r.Model(ModelCall{Purpose: "write", Tokens: 12, Cost: 0.25})
 	r.Model(ModelCall{Purpose: "rewrite", Cost: 0.5})
-	r.Check("the number 42", "withheld")
+	r.Check("unsupported", "the number 42", "withheld")
 	r.Limit("tool calls of a run")
 	turn := r.End("answered", "model")
-	if turn.Cost != 0.75 || len(turn.Tools) != 4 || turn.Millis != 2 || turn.Stages[0].Millis != 1 {
+	if turn.Cost != 0.75 || len(turn.Tools) != 4 || turn.Millis != 8 || turn.Stages[0].Millis != 1 {
 		t.Errorf("%+v", turn)
 	}
 	var out strings.Builder

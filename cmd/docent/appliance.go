@@ -12,8 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"docent/agent"
-	"docent/agent/model"
 	"docent/kiosk"
 	commands "docent/sync/command"
 	"docent/sync/enrol"
@@ -36,8 +34,8 @@ type appliance struct {
 	commands *commands.Runner // nil without a hub
 	camera   *camera.Camera   // nil without one
 	shown    *content
-	siren    *siren
 	log      *slog.Logger
+	siren    *siren
 	closers  []func() error
 }
 
@@ -64,7 +62,14 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		return nil, err
 	}
 
-	guide, err := newGuide(c.Model, log)
+	traces, err := openTraces(c, log)
+	if err != nil {
+		return nil, err
+	}
+	if traces != nil {
+		a.closers = append(a.closers, traces.Close)
+	}
+	guide, err := newGuide(c, traces, log)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +87,9 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		options.Camera, a.camera = cam, cam
 	}
 
+	if traces != nil {
+		options.Traces = traces
+	}
 	if c.Labels.Read {
 		options.Labels = findLabelReader(ctx, c.Labels.Timeout, log)
 	}
@@ -165,18 +173,6 @@ func findLabelReader(ctx context.Context, timeout time.Duration, log *slog.Logge
 		return nil
 	}
 	return reader
-}
-
-func newGuide(c kiosk.ModelConfig, log *slog.Logger) (*agent.Guide, error) {
-	o := agent.Options{Logger: log, FirstTokenTimeout: c.FirstTokenTimeout}
-	if c.BaseURL != "" {
-		client, err := model.New(model.Options{BaseURL: c.BaseURL, APIKey: c.Key.Reveal(), Model: c.Name})
-		if err != nil {
-			return nil, err
-		}
-		o.Model = client
-	}
-	return agent.New(o), nil
 }
 
 // run serves visitors and carries events to the hub until ctx ends.

@@ -27,6 +27,7 @@ type cli struct {
 	Evaluate  evaluateCmd  `cmd:"" help:"Measure how good recognition and retrieval are."`
 	Bench     benchCmd     `cmd:"" help:"Measure how fast this machine is."`
 	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has and lacks for a kiosk."`
+	Trace     traceCmd     `cmd:"" help:"Show how a kiosk's answers came about."`
 	Version   versionCmd   `cmd:"" help:"Say which version this is."`
 
 	CameraChild cameraChildCmd `cmd:"" hidden:"" help:"Own a camera; started by docent itself."`
