@@ -6,18 +6,20 @@ import type {
   ExhibitDetail,
   Feedback,
   Gallery,
-  Level,
   HouseScreen,
+  Level,
   LiveQuality,
   Localized,
   PassageView,
   PhoneOffer,
   Recognition,
   Remembered,
+  Resumed,
   Route,
   TakeAlong,
   Venue,
   Visit,
+  VisitPass,
 } from './contract'
 import { eventsOf, type ServerSentEvent } from './sse'
 
@@ -146,6 +148,32 @@ export class Client {
   /** Takes one thing back that is remembered, and returns what is left. */
   forget(visit: string, key: string, version: number, signal?: AbortSignal): Promise<Remembered> {
     return this.#json('/visit/memory', { method: 'POST', body: { visit, key, version, delete: true }, ...(signal && { signal }) })
+  }
+
+  /** Puts one thing that is remembered in the visitor's own words, and returns what is remembered then. */
+  remember(visit: string, key: string, version: number, text: string, signal?: AbortSignal): Promise<Remembered> {
+    return this.#json('/visit/memory', { method: 'POST', body: { visit, key, version, text }, ...(signal && { signal }) })
+  }
+
+  /** Makes a pass that lets the visit go on at another kiosk, today or for longer. */
+  passFor(visit: string, keep: 'day' | 'longer', signal?: AbortSignal): Promise<VisitPass> {
+    return this.#json('/visit/pass', { method: 'POST', body: { visit, keep }, ...(signal && { signal }) })
+  }
+
+  /** Goes on with the visit that a short code stands for. */
+  resume(code: string, signal?: AbortSignal): Promise<Resumed> {
+    return this.#json('/visit/resume', { method: 'POST', body: { code }, ...(signal && { signal }) })
+  }
+
+  /** Looks for a pass before the camera, for a minute. What is no good is said, and it looks on. */
+  async *scanPass(signal: AbortSignal): AsyncGenerator<{ resumed: Resumed } | { refused: string }> {
+    for await (const { event, data } of this.#listen('/visit/scan', { lang: this.language }, signal)) {
+      if (event === 'pass') yield { resumed: JSON.parse(data) as Resumed }
+      if (event === 'problem') {
+        const { title, detail } = JSON.parse(data) as { title: string; detail: string }
+        yield { refused: `${title}. ${detail}` }
+      }
+    }
   }
 
   /** What the visitor has seen, as a code. */

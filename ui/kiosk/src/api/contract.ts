@@ -47,6 +47,10 @@ export interface Gallery {
 export interface Features {
   /** Languages that the kiosk itself can read aloud. */
   speech?: string[] | null
+  /** Visits can go on at other kiosks. */
+  pass?: boolean
+  /** The camera reads passes. */
+  scan?: boolean
   /** Photos may be sent from a phone on the local network. */
   phone?: boolean
   /** The kiosk says when the camera is held still. */
@@ -227,6 +231,32 @@ export interface RouteStop {
 /** What the kiosk remembers of a visitor. */
 export interface Remembered {
   items: { key: string; text: string; said?: string; version: number }[]
+}
+
+/** The most characters of one thing that is remembered. */
+export const longestRemembered = 200
+
+/** A pass lets the visit go on at another kiosk. */
+export interface VisitPass {
+  qr: string
+  /** Stands for the pass for some minutes. */
+  code: string
+  code_seconds: number
+  expires_at: string
+}
+
+/** A short code is of these, which nobody takes for others. */
+export const codeCharacters = [...'23456789ABCDEFGHJKMNPQRSTWXYZ']
+export const codeLength = 8
+
+/** A visit that began at another kiosk. */
+export interface Resumed {
+  visit: string
+  language: string
+  level?: Level
+  /** In hand. */
+  exhibit: ExhibitDetail | null
+  seen: string[]
 }
 
 /** How the live picture would do as a photo. */

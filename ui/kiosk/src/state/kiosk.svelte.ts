@@ -1,6 +1,6 @@
 import { calledOff } from '../api/calledoff'
 import { type Client, Problem, Unreachable } from '../api/client'
-import type { Advice, Diagnostics, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, HouseScreen, Level, Localized, Outline, Photo, Recognition, Route } from '../api/contract'
+import type { Advice, Diagnostics, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, HouseScreen, Level, Localized, Outline, Photo, Recognition, Resumed, Route } from '../api/contract'
 import { languageNames, pageLanguages, strings, type PageLanguage, type Strings } from '../i18n/strings'
 import { Reader } from '../speech/reader.svelte'
 import { Typing } from '../typing/typing.svelte'
@@ -33,6 +33,8 @@ export type Over =
   | { name: 'plan' }
   | { name: 'remembered' }
   | { name: 'take' }
+  | { name: 'pass' }
+  | { name: 'resume' }
   | { name: 'chapters' }
   | { name: 'level' }
   | { name: 'viewer'; picture: number }
@@ -301,6 +303,30 @@ export class Kiosk {
     } catch (error) {
       if (!signal.aborted) this.#trouble(error)
       return undefined
+    }
+  }
+
+  /** Goes on with a visit that began elsewhere; the one under way here ends. Returns why that cannot be, in the visitor's words. */
+  async goOn(find: (signal: AbortSignal) => Promise<Resumed>): Promise<string | null> {
+    const { signal } = this.#abort
+    try {
+      const found = await find(signal)
+      if (signal.aborted) return null
+      this.#leave()
+      this.#visit = Promise.resolve(found.visit)
+      const language = this.languages.find((l) => l === found.language)
+      if (language) this.#speak(language)
+      this.level = found.level ?? 'general'
+      this.seen = found.seen
+      if (found.exhibit) this.#show(found.exhibit, null, null, false)
+      else if (this.gallery?.camera === 'none') this.browse('list')
+      else this.camera()
+      return null
+    } catch (error) {
+      if (signal.aborted) return null
+      if (error instanceof Problem) return `${error.title}. ${error.detail}`
+      this.#trouble(error)
+      return null
     }
   }
 
