@@ -16,6 +16,7 @@ import (
 type benchCmd struct {
 	Search      benchSearchCmd      `cmd:"" help:"Build, open and search a made-up gallery, and measure time and memory."`
 	Recognition benchRecognitionCmd `cmd:"" help:"Recognise photos in collections of growing size, and measure time, memory and the ratio to brute force."`
+	Sync        benchSyncCmd        `cmd:"" help:"Simulate kiosks against a hub of its own, over TLS, and measure how fast events become durable."`
 }
 
 type benchSearchCmd struct {

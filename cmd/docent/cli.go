@@ -26,6 +26,7 @@ type cli struct {
 	Gallery   galleryCmd   `cmd:"" help:"Write, check and pack a gallery's content."`
 	Evaluate  evaluateCmd  `cmd:"" help:"Measure how good recognition and retrieval are."`
 	Bench     benchCmd     `cmd:"" help:"Measure how fast this machine is."`
+	Fleet     fleetCmd     `cmd:"" help:"Simulate many kiosks against a hub, and measure it."`
 	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has and lacks for a kiosk."`
 	Trace     traceCmd     `cmd:"" help:"Show how a kiosk's answers came about."`
 	Version   versionCmd   `cmd:"" help:"Say which version this is."`
@@ -53,6 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.Name("docent"),
 		kong.Description("A guide that stands in the gallery: it names an exhibit from a photo, explains it with its sources, and needs no network."),
 		kong.Writers(stdout, stderr),
+		kong.Vars{"commands": commandNames()},
 		kong.Exit(func(code int) { exited = code }),
 		kong.UsageOnError(),
 	)

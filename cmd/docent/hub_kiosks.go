@@ -19,6 +19,7 @@ type hubKiosksCmd struct {
 	List      kiosksListCmd      `cmd:"" help:"Kiosks that wait for a certificate, and those that have one."`
 	Authorise kiosksAuthoriseCmd `cmd:"" help:"Give the kiosk that shows a code its certificate."`
 	Revoke    kiosksRevokeCmd    `cmd:"" help:"End a kiosk's certificate and its connection."`
+	Do        kiosksDoCmd        `cmd:"" help:"Ask a kiosk for something, and wait for its answer."`
 }
 
 // hubPage is where the running hub on this machine is asked.

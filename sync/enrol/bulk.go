@@ -35,3 +35,17 @@ func IssueFor(a Authority, kiosk wire.Address) (tls.Certificate, error) {
 	}
 	return tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
+
+// ClientConfig is for the connections of such a kiosk to the authority's hub.
+func ClientConfig(a Authority, kiosk wire.Address) (*tls.Config, error) {
+	cert, err := IssueFor(a, kiosk)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(a.Certificate())
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, ServerName: wire.HubName, NextProtos: []string{wire.ProtocolMQTT}, RootCAs: roots,
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &cert, nil },
+	}, nil
+}

@@ -22,15 +22,16 @@ var errPacketTooLarge = errors.New("the broker announced a packet over the limit
 
 // conns opens the network connection of a session and can close it from outside.
 type conns struct {
+	dialer func(ctx context.Context, network, address string) (net.Conn, error)
 	ctx    context.Context
 	cancel context.CancelFunc
 	mu     sync.Mutex
 	conn   net.Conn
 }
 
-func newConns(ctx context.Context) *conns {
+func newConns(ctx context.Context, dialer func(ctx context.Context, network, address string) (net.Conn, error)) *conns {
 	ctx, cancel := context.WithCancel(ctx)
-	return &conns{ctx: ctx, cancel: cancel}
+	return &conns{dialer: dialer, ctx: ctx, cancel: cancel}
 }
 
 // open dials the broker. It is called by paho.
@@ -38,7 +39,7 @@ func (c *conns) open(tlsConfig *tls.Config) mqtt.OpenConnectionFunc {
 	return func(u *url.URL, _ mqtt.ClientOptions) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(c.ctx, connectTimeout)
 		defer cancel()
-		conn, err := dial(ctx, u, tlsConfig)
+		conn, err := c.dial(ctx, u, tlsConfig)
 		if err != nil {
 			return nil, fmt.Errorf("dial %s: %w", u.Host, err)
 		}
@@ -54,11 +55,24 @@ func (c *conns) open(tlsConfig *tls.Config) mqtt.OpenConnectionFunc {
 	}
 }
 
-func dial(ctx context.Context, u *url.URL, tlsConfig *tls.Config) (net.Conn, error) {
-	if u.Scheme == "tls" {
-		return (&tls.Dialer{Config: tlsConfig}).DialContext(ctx, "tcp", u.Host)
+func (c *conns) dial(ctx context.Context, u *url.URL, tlsConfig *tls.Config) (net.Conn, error) {
+	raw, err := c.dialer(ctx, "tcp", u.Host)
+	if err != nil || u.Scheme != "tls" {
+		return raw, err
 	}
-	return (&net.Dialer{}).DialContext(ctx, "tcp", u.Host)
+	if tlsConfig == nil {
+		tlsConfig = &tls.Config{}
+	}
+	if tlsConfig.ServerName == "" && !tlsConfig.InsecureSkipVerify {
+		tlsConfig = tlsConfig.Clone()
+		tlsConfig.ServerName = u.Hostname()
+	}
+	conn := tls.Client(raw, tlsConfig)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 // close ends dialling and the connection; paho's goroutines end with it.

@@ -79,6 +79,8 @@ type Options struct {
 	StatusEvery time.Duration // 0 means DefaultStatus
 	// Desired is told that the hub has a release to show, nil for a kiosk that does not follow. It must not block.
 	Desired func(wire.Desired)
+	// Dial opens the network connection; nil means a net.Dialer.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Health is asked for each status message; nil: nothing is said about the box. It must not block.
 	Health func() wire.Health
 	// Command is told what the hub wants done, the same more than once. It must not block.
@@ -150,6 +152,9 @@ func New(opt Options) (*Link, error) {
 	}
 	if opt.StatusEvery == 0 {
 		opt.StatusEvery = DefaultStatus
+	}
+	if opt.Dial == nil {
+		opt.Dial = new(net.Dialer).DialContext
 	}
 	if opt.Random == nil {
 		opt.Random = rand.Float64

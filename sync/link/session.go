@@ -52,7 +52,7 @@ func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
 		l: l, number: number,
 		ready: make(chan error, 1), lost: make(chan error, 1), acks: make(chan wire.Ack, ackQueue),
 	}
-	conns := newConns(context.WithoutCancel(ctx))
+	conns := newConns(context.WithoutCancel(ctx), l.opt.Dial)
 	defer conns.close()
 	opts, err := s.options(conns, config)
 	if err != nil {

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"docent/sync/enrol"
+	"docent/sync/fleet"
+	"docent/sync/hub"
+	"docent/sync/hub/authority"
+	"docent/sync/wire"
+)
+
+// fleetLoad is what simulated kiosks do.
+type fleetLoad struct {
+	Kiosks  int           `default:"100" help:"Simulated kiosks."`
+	Rate    float64       `default:"0" help:"Events a second of all kiosks together; by default 5 for each kiosk."`
+	Seconds float64       `default:"20" help:"How long events come at that rate."`
+	Outage  time.Duration `default:"5s" help:"How long the line is cut for all kiosks at once afterwards; 0 not at all."`
+	Backlog int           `default:"20" help:"Events that each kiosk records during the outage."`
+	Dir     string        `help:"Folder for the kiosks' outboxes; by default in memory, so that the hub is measured and not this machine's disk." placeholder:"DIR"`
+	JSON    string        `name:"json" help:"Write the report to this file, - for standard output." placeholder:"FILE"`
+}
+
+type fleetCmd struct {
+	fleetLoad
+	Broker    string `help:"Where the hub listens: tls://HOST:PORT with --authority, or tcp://HOST:PORT on this machine. Without one, a hub of its own." placeholder:"URL"`
+	Authority string `help:"Folder \"authority\" of the hub, to sign the simulated kiosks' certificates." type:"existingdir" placeholder:"DIR"`
+	Page      string `help:"Address of the hub's page, to count what is lost and what is stored twice." placeholder:"URL"`
+	Site      string `default:"fleet" help:"Site of the simulated kiosks."`
+}
+
+func (c fleetCmd) Run(ctx context.Context, t *terminal) error {
+	if c.Broker == "" {
+		return c.fleetLoad.withOwnHub(ctx, t)
+	}
+	opt, err := c.options()
+	if err != nil {
+		return err
+	}
+	opt.Broker, opt.Site = c.Broker, c.Site
+	if strings.HasPrefix(c.Broker, "tls:") {
+		if c.Authority == "" {
+			return usageError{errors.New("--authority is missing: simulated kiosks need certificates")}
+		}
+		a, err := authority.Open(c.Authority, time.Now)
+		if err != nil {
+			return err
+		}
+		opt.TLS = fleetTLS(a)
+	}
+	return c.measure(ctx, t, opt, c.Page)
+}
+
+// fleetTLS gives simulated kiosks certificates of an authority that is at hand.
+func fleetTLS(a *authority.Authority) func(wire.Address) (*tls.Config, error) {
+	return func(kiosk wire.Address) (*tls.Config, error) { return enrol.ClientConfig(a, kiosk) }
+}
+
+type benchSyncCmd struct{ fleetLoad }
+
+func (c benchSyncCmd) Run(ctx context.Context, t *terminal) error {
+	return c.withOwnHub(ctx, t)
+}
+
+// withOwnHub measures a hub in this process, over TLS, its store on the disk.
+func (c fleetLoad) withOwnHub(ctx context.Context, t *terminal) (err error) {
+	dir, err := os.MkdirTemp("", "docent-fleet-hub-")
+	if err != nil {
+		return fmt.Errorf("make folder for the hub: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	h, err := hub.New(hub.Config{Dir: dir, MQTTListen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Site: "fleet", Logger: t.log})
+	if err != nil {
+		return err
+	}
+	hubCtx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(hubCtx) }()
+	defer func() {
+		stop()
+		err = errors.Join(err, <-ended)
+	}()
+	select {
+	case <-h.Ready():
+	case e := <-ended:
+		ended <- nil
+		return e
+	}
+	opt, err := c.options()
+	if err != nil {
+		return err
+	}
+	a, err := authority.Open(filepath.Join(dir, "authority"), time.Now)
+	if err != nil {
+		return err
+	}
+	opt.Broker, opt.Site, opt.TLS = "tls://"+h.MQTTAddr(), "fleet", fleetTLS(a)
+	return c.measure(ctx, t, opt, "http://"+h.HTTPAddr())
+}
+
+func (c fleetLoad) options() (fleet.Options, error) {
+	rate := c.Rate
+	if rate == 0 {
+		rate = 5 * float64(c.Kiosks)
+	}
+	if c.Kiosks < 1 || c.Kiosks > 10_000 || rate <= 0 || c.Seconds <= 0 || c.Backlog < 0 {
+		return fleet.Options{}, usageError{errors.New("--kiosks must be 1 to 10,000, --rate and --seconds above 0")}
+	}
+	return fleet.Options{
+		Kiosks: c.Kiosks, Rate: rate, Last: time.Duration(c.Seconds * float64(time.Second)), Outage: c.Outage, Backlog: c.Backlog,
+	}, nil
+}
+
+// memoryDir is a file system in memory, where there is one.
+const memoryDir = "/dev/shm"
+
+// measure runs the fleet, counts what the hub has, and reports.
+func (c fleetLoad) measure(ctx context.Context, t *terminal, opt fleet.Options, page string) (err error) {
+	parent := c.Dir
+	if parent == "" {
+		if _, err := os.Stat(memoryDir); err == nil {
+			parent = memoryDir
+		}
+	}
+	if opt.Dir, err = os.MkdirTemp(parent, "docent-fleet-"); err != nil {
+		return fmt.Errorf("make folder for the kiosks: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(opt.Dir)) }()
+	opt.Logger = t.log
+	var before int64
+	if page != "" {
+		if before, err = newestEvent(ctx, page); err != nil {
+			return err
+		}
+	}
+	report, streams, err := fleet.Run(ctx, opt)
+	if err != nil {
+		return err
+	}
+	if page != "" {
+		lost, duplicated, err := countStored(ctx, page, before, streams, report)
+		if err != nil {
+			return err
+		}
+		report.Lost, report.Duplicated = &lost, &duplicated
+	}
+	if c.JSON != "" {
+		if err := writeJSON(c.JSON, report); err != nil || c.JSON == "-" {
+			return err
+		}
+	}
+	return printFleet(t, report)
+}
+
+func printFleet(t *terminal, r fleet.Report) error {
+	fmt.Fprintf(t.out, "%d kiosks: outboxes opened in %.1f s, all connected in %.1f s\n", r.Kiosks, r.OpenS, r.ConnectS)
+	fmt.Fprintf(t.out, "%.0f durable events/s of %.0f asked for; acknowledged after %.0f ms (p50), %.0f ms (p95), %.0f ms (p99)\n",
+		r.EventsPerS, r.Rate, r.AckMS.P50, r.AckMS.P95, r.AckMS.P99)
+	if c := r.Reconnect; c != nil {
+		fmt.Fprintf(t.out, "line cut for %.1f s: half were back after %.1f s, all after %.1f s; at most %.0f %% within one second\n",
+			c.OutageS, c.P50S, c.AllS, 100*c.BusiestSecond)
+		if r.BacklogEventsPerS > 0 {
+			fmt.Fprintf(t.out, "backlog drained at %.0f events/s\n", r.BacklogEventsPerS)
+		}
+	}
+	if r.Lost == nil {
+		_, err := fmt.Fprintf(t.out, "%d events, %d not acknowledged, %d sent again; without --page nothing is known of the hub's store\n", r.Events, r.Unacknowledged, r.Resent)
+		return err
+	}
+	_, err := fmt.Fprintf(t.out, "%d events: %d lost, %d stored twice, %d not acknowledged, %d sent again\n", r.Events, *r.Lost, *r.Duplicated, r.Unacknowledged, r.Resent)
+	return err
+}
+
+// newestEvent is the id of the hub's newest event.
+func newestEvent(ctx context.Context, page string) (int64, error) {
+	var answer struct {
+		Counts struct {
+			Events int64 `json:"events"`
+		} `json:"counts"`
+	}
+	err := hubPage{Hub: page}.call(ctx, http.MethodGet, "/api/v1/kiosks", nil, &answer)
+	return answer.Counts.Events, err
+}
+
+// countStored looks for the events of some streams in the hub's store.
+func countStored(ctx context.Context, page string, after int64, streams []fleet.Stream, r fleet.Report) (lost, duplicated int, err error) {
+	last := map[string]uint64{}
+	for _, s := range streams {
+		last[s.ID] = s.Last
+	}
+	type key struct {
+		stream string
+		seq    uint64
+	}
+	seen := map[key]bool{}
+	for {
+		var answer struct {
+			Events []struct {
+				StreamID string `json:"stream_id"`
+				Seq      uint64 `json:"seq"`
+			} `json:"events"`
+			Next int64 `json:"next"`
+		}
+		if err := (hubPage{Hub: page}).call(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?after=%d&limit=1000", after), nil, &answer); err != nil {
+			return 0, 0, err
+		}
+		if len(answer.Events) == 0 {
+			break
+		}
+		for _, e := range answer.Events {
+			if e.Seq > last[e.StreamID] { // of others
+				continue
+			}
+			k := key{e.StreamID, e.Seq}
+			if seen[k] {
+				duplicated++
+			}
+			seen[k] = true
+		}
+		after = answer.Next
+	}
+	return max(0, r.Events-int(r.Unacknowledged)-len(seen)), duplicated, nil
+}
