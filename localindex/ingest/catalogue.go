@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -40,17 +42,11 @@ type row struct {
 
 // readCatalogueFolder makes a gallery of a catalogue and the pictures beside it.
 func readCatalogueFolder(ctx context.Context, root *os.Root, folder string, rep *report) (*gallery.Gallery, error) {
-	g := &gallery.Gallery{TimeZone: "UTC"}
 	rows := readCatalogue(root, rep)
 	if rows == nil {
-		return g, nil
+		return &gallery.Gallery{TimeZone: usualTimeZone}, nil
 	}
-	g.Languages = catalogueLanguages(rows)
-	g.ID = slugOf(folder)
-	if g.ID == "" {
-		g.ID = "gallery"
-	}
-	g.Name = gallery.Localized{g.Languages[0]: folder}
+	g := emptyGallery(folder, rows)
 	if err := addRows(ctx, root, g, rows, rep); err != nil {
 		return nil, err
 	}
@@ -60,6 +56,15 @@ func readCatalogueFolder(ctx context.Context, root *os.Root, folder string, rep 
 	g.Sections = append(g.Sections, houseFacts(g, CatalogueFile)...)
 	warnWording(g, CatalogueFile, rep)
 	return g, nil
+}
+
+const usualTimeZone = "UTC"
+
+// emptyGallery is what a catalogue and the name of its folder say of a gallery before its exhibits are read.
+func emptyGallery(folder string, rows []row) *gallery.Gallery {
+	g := &gallery.Gallery{ID: cmp.Or(slugOf(folder), "gallery"), TimeZone: usualTimeZone, Languages: catalogueLanguages(rows)}
+	g.Name = gallery.Localized{g.Languages[0]: folder}
+	return g
 }
 
 // readCatalogueInto adds the rows of a catalogue that stands beside gallery.yaml.
@@ -74,6 +79,7 @@ func addRows(ctx context.Context, root *os.Root, g *gallery.Gallery, rows []row,
 	if err != nil {
 		return err
 	}
+	warnNotation(rows, rep)
 	halls := len(g.Halls) > 0 // those of gallery.yaml; otherwise each room is one
 	for _, r := range rows {
 		if err := ctx.Err(); err != nil {
@@ -88,6 +94,34 @@ func addRows(ctx context.Context, root *os.Root, g *gallery.Gallery, rows []row,
 		g.Sections = append(g.Sections, c.sections...)
 	}
 	return nil
+}
+
+// notation is how programs write several languages into one cell: {'en': …}, {"zh-Hans": …}.
+var notation = regexp.MustCompile(`^\{\s*['"]?[a-z]{2,3}(-[A-Za-z]+)?['"]?\s*:`)
+
+// warnNotation names the columns whose cells are a program's notation, which would be shown to visitors as it is.
+func warnNotation(rows []row, rep *report) {
+	type found struct{ line, count int }
+	columns := map[string]found{}
+	for _, r := range rows {
+		for column, cell := range r.cells {
+			if notation.MatchString(cell) {
+				f := columns[column]
+				if f.count++; f.line == 0 {
+					f.line = r.line
+				}
+				columns[column] = f
+			}
+		}
+	}
+	for column, f := range columns {
+		base, _, _ := strings.Cut(column, "_")
+		hint := "write the text alone"
+		if slices.Contains(localizedColumns, base) {
+			hint = fmt.Sprintf("write each language in a column of its own, %s_en and %s_zh", base, base)
+		}
+		rep.warnf(CatalogueFile, f.line, "column %q holds a program's notation, such as {'en': …}, in %d of %d rows, and visitors will see it so; %s", column, f.count, len(rows), hint)
+	}
 }
 
 // readCatalogue reads the table. It returns nil where it cannot be read as one.

@@ -55,18 +55,17 @@ type exhibitFile struct {
 // Two kinds of file name: penrose-tiling.md and penrose-tiling.zh.md.
 var exhibitName = regexp.MustCompile(`^([^.]+)(?:\.([^.]+))?\.md$`)
 
-// readExhibits reads exhibits/*.md into g, ordered by label.
-func readExhibits(ctx context.Context, root *os.Root, g *gallery.Gallery, rep *report) ([]*exhibitFile, error) {
+// readExhibits reads exhibits/*.md into g, ordered by label. The ids of those that are not usable are returned apart.
+func readExhibits(ctx context.Context, root *os.Root, g *gallery.Gallery, rep *report) (files []*exhibitFile, unusable []string, err error) {
 	entries, err := readDir(root, exhibitsFolder, rep)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var files []*exhibitFile
 	byID := map[string]*exhibitFile{}
 	translations := map[string]map[string]string{} // exhibit, language: file
 	for _, name := range entries {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		file := path.Join(exhibitsFolder, name)
 		m := exhibitName.FindStringSubmatch(name)
@@ -86,7 +85,8 @@ func readExhibits(ctx context.Context, root *os.Root, g *gallery.Gallery, rep *r
 				files = append(files, x)
 				byID[m[1]] = x
 			} else {
-				byID[m[1]] = &exhibitFile{file: file} // read, and not usable: its translations are no orphans
+				byID[m[1]] = &exhibitFile{file: file} // its translations are no orphans
+				unusable = append(unusable, m[1])
 			}
 		case !slices.Contains(g.Languages, m[2]):
 			rep.errorf(file, 0, "language %q is not one of the gallery's (%s)", m[2], strings.Join(g.Languages, ", "))
@@ -111,7 +111,7 @@ func readExhibits(ctx context.Context, root *os.Root, g *gallery.Gallery, rep *r
 		}
 	}
 	slices.SortFunc(files, func(a, b *exhibitFile) int { return compareExhibits(a.exhibit, b.exhibit) })
-	return files, nil
+	return files, unusable, nil
 }
 
 // compareExhibits orders by label, numbers by their value, then by id; exhibits without a label come last.

@@ -53,7 +53,7 @@ func FuzzGalleryYAML(f *testing.F) {
 			return
 		}
 		rep := &report{}
-		g := parseGallery(nil, data, rep)
+		g := parseGallery(nil, data, nil, rep)
 		checkProblems(t, rep, data)
 		if g == nil {
 			if Errors(rep.problems) == 0 {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -37,17 +38,18 @@ var reservedIDs = []string{"gallery", "venue", "hall", "event", "service", "docu
 
 var slug = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
 
-// readGalleryFile reads gallery.yaml. It returns nil where nothing of it is usable.
-func readGalleryFile(root *os.Root, rep *report) *gallery.Gallery {
+// readGalleryFile reads gallery.yaml. It returns nil where nothing of it is usable. What it leaves out of id, languages and
+// time zone is taken from usual, which is nil where all must be said.
+func readGalleryFile(root *os.Root, usual *gallery.Gallery, rep *report) *gallery.Gallery {
 	data, ok := readText(root, GalleryFile, rep)
 	if !ok {
 		return nil
 	}
-	return parseGallery(root, data, rep)
+	return parseGallery(root, data, usual, rep)
 }
 
 // parseGallery reads gallery.yaml. Files that it names are looked for in root, which may be nil.
-func parseGallery(root *os.Root, data []byte, rep *report) *gallery.Gallery {
+func parseGallery(root *os.Root, data []byte, usual *gallery.Gallery, rep *report) *gallery.Gallery {
 	const file = GalleryFile
 	y, ok := parseYAML(file, 0, data, rep)
 	if !ok {
@@ -55,6 +57,9 @@ func parseGallery(root *os.Root, data []byte, rep *report) *gallery.Gallery {
 	}
 	// The languages are needed to read everything else.
 	y.languages = y.languageTags()
+	if n, _ := child(y.root, "languages"); n == nil && usual != nil {
+		y.languages = usual.Languages
+	}
 	if len(y.languages) == 0 {
 		y.errorf([]any{"languages"}, "languages: name at least one, the default first, such as [en, zh]")
 		y.languages = []string{"en"}
@@ -65,6 +70,9 @@ func parseGallery(root *os.Root, data []byte, rep *report) *gallery.Gallery {
 	g := &gallery.Gallery{
 		ID: in.ID, Name: in.Name, Languages: in.Languages, TimeZone: in.TimeZone, Halls: in.Halls, Kiosks: in.Kiosks,
 		Venue: in.Venue, Attract: in.Attract, Recognition: in.Recognition, Search: in.Search.search(), Documents: in.Documents,
+	}
+	if usual != nil {
+		g.ID, g.TimeZone = cmp.Or(g.ID, usual.ID), cmp.Or(g.TimeZone, usual.TimeZone)
 	}
 	y.checkGallery(g)
 	if root != nil && g.Recognition.Neural != (gallery.Neural{}) {

@@ -61,7 +61,7 @@ func ReadWith(ctx context.Context, dir string, documents DocumentReader) (*Conte
 	c := &Content{passages: map[string][]gallery.Passage{}}
 	switch {
 	case exists(root, GalleryFile):
-		err = c.readFolder(ctx, root, documents, rep)
+		err = c.readFolder(ctx, root, filepath.Base(absolute(dir)), documents, rep)
 	case exists(root, CatalogueFile):
 		c.Gallery, err = readCatalogueFolder(ctx, root, filepath.Base(absolute(dir)), rep)
 	default:
@@ -87,23 +87,26 @@ func exists(root *os.Root, name string) bool {
 }
 
 // readFolder reads a folder with gallery.yaml.
-func (c *Content) readFolder(ctx context.Context, root *os.Root, reader DocumentReader, rep *report) error {
-	g := readGalleryFile(root, rep)
+func (c *Content) readFolder(ctx context.Context, root *os.Root, folder string, reader DocumentReader, rep *report) error {
+	var usual *gallery.Gallery
+	if exists(root, CatalogueFile) {
+		rows := readCatalogue(root, &report{}) // its problems are reported when it is read for its rows
+		usual = emptyGallery(folder, rows)
+	}
+	g := readGalleryFile(root, usual, rep)
 	if g == nil {
 		c.Gallery = &gallery.Gallery{}
 		return nil
 	}
 	c.Gallery = g
 	g.Search.Synonyms = readSynonyms(root, rep)
-	files, err := readExhibits(ctx, root, g, rep)
+	files, unusable, err := readExhibits(ctx, root, g, rep)
 	if err != nil {
 		return err
 	}
 	for _, x := range files {
 		x.checkPictures(root)
 	}
-	checkTogether(g, files)
-
 	for _, x := range files {
 		g.Exhibits = append(g.Exhibits, x.exhibit)
 	}
@@ -112,6 +115,7 @@ func (c *Content) readFolder(ctx context.Context, root *os.Root, reader Document
 			return err
 		}
 	}
+	checkTogether(g, files, unusable)
 	if len(g.Exhibits) == 0 {
 		rep.errorf(GalleryFile, 0, "the gallery has no exhibits; write one in %s/my-exhibit.md", exhibitsFolder)
 	}
@@ -131,17 +135,19 @@ func (c *Content) readFolder(ctx context.Context, root *os.Root, reader Document
 	return nil
 }
 
-// checkTogether compares exhibits with each other and with the gallery's languages.
-func checkTogether(g *gallery.Gallery, files []*exhibitFile) {
-	ids := map[string]bool{}
-	for _, x := range files {
-		ids[x.exhibit.ID] = true
-	}
+// checkTogether compares exhibits with each other and with the gallery's languages. Those that are not usable are there all
+// the same: that others name them is no further mistake.
+func checkTogether(g *gallery.Gallery, files []*exhibitFile, unusable []string) {
 	var known []string
-	for id := range ids {
-		known = append(known, id)
+	ids := map[string]bool{}
+	for _, e := range g.Exhibits {
+		known = append(known, e.ID)
+		ids[e.ID] = true
 	}
 	slices.Sort(known)
+	for _, id := range unusable {
+		ids[id] = true
+	}
 	labels, accessions := map[string]string{}, map[string]string{}
 	for _, x := range files {
 		e, y := x.exhibit, x.front

@@ -240,7 +240,7 @@ documents: {chunkers: [semantic], passage: 300}
 		{"documents: {chunkers: [magic]}", `documents.chunkers: "magic"`},
 	} {
 		rep := &report{}
-		parseGallery(nil, []byte("id: x\nname: X\nlanguages: [en]\ntime_zone: UTC\n"+tt.yaml+"\n"), rep)
+		parseGallery(nil, []byte("id: x\nname: X\nlanguages: [en]\ntime_zone: UTC\n"+tt.yaml+"\n"), nil, rep)
 		if !slices.ContainsFunc(rep.problems, func(p Problem) bool { return strings.Contains(p.Message, tt.want) && p.Line == 5 }) {
 			t.Errorf("of %s the problems are %v, want one with %q", tt.yaml, rep.problems, tt.want)
 		}

@@ -60,7 +60,7 @@ func TestNeuralSettings(t *testing.T) {
 			}
 			defer root.Close()
 			rep := &report{}
-			g := parseGallery(root, []byte(head+c.yaml), rep)
+			g := parseGallery(root, []byte(head+c.yaml), nil, rep)
 			var got []string
 			for _, p := range rep.sorted() {
 				got = append(got, p.String())
