@@ -47,15 +47,16 @@ type Outcome struct {
 	Unsupported []string `json:"unsupported_numbers,omitempty"`
 	Computed    int      `json:"computed_sentences,omitempty"` // left out of faithfulness
 	Wrong       []string `json:"wrong,omitempty"`
+	Judged      *Judged  `json:"judged,omitempty"` // by a model, where one was asked
 	first       time.Duration
 	whole       time.Duration
 }
 
-// Run asks every case.
-func Run(ctx context.Context, g Guide, lib agent.Library, c Cases, progress func(done, total int)) (Report, error) {
+// Run asks every case. Where there is a judge, it is asked about every answer too; nil means none.
+func Run(ctx context.Context, g Guide, lib agent.Library, c Cases, judge Writer, progress func(done, total int)) (Report, error) {
 	var outcomes []Outcome
 	for i, one := range c.Cases {
-		o, err := ask(ctx, g, lib, c, one)
+		o, err := ask(ctx, g, lib, c, one, judge)
 		if err != nil {
 			return Report{}, fmt.Errorf("ask %q: %w", one.Question, err)
 		}
@@ -67,7 +68,7 @@ func Run(ctx context.Context, g Guide, lib agent.Library, c Cases, progress func
 	return newReport(outcomes), nil
 }
 
-func ask(ctx context.Context, g Guide, lib agent.Library, all Cases, c Case) (Outcome, error) {
+func ask(ctx context.Context, g Guide, lib agent.Library, all Cases, c Case, by Writer) (Outcome, error) {
 	t := agent.Turn{Exhibit: c.Exhibit, Language: c.Language, Level: c.Level, Place: all.Place}
 	if t.Language == "" {
 		t.Language = words.English
@@ -85,7 +86,13 @@ func ask(ctx context.Context, g Guide, lib agent.Library, all Cases, c Case) (Ou
 	if err != nil {
 		return Outcome{}, err
 	}
-	return judge(c, h), nil
+	o := judge(c, h)
+	if by != nil {
+		if o.Judged, err = judged(ctx, by, c, h); err != nil {
+			return Outcome{}, err
+		}
+	}
+	return o, nil
 }
 
 func hear(ctx context.Context, g Guide, lib agent.Library, t agent.Turn) (heard, error) {

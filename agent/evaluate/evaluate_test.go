@@ -72,7 +72,7 @@ func measure(t *testing.T, content, file string) Report {
 		t.Fatal(err)
 	}
 	g := agent.New(agent.Options{Clock: func() time.Time { return cases.Now }})
-	r, err := Run(t.Context(), g, NewLibrary(release(t, content)), cases, nil)
+	r, err := Run(t.Context(), g, NewLibrary(release(t, content)), cases, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

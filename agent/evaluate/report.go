@@ -39,6 +39,8 @@ type Figures struct {
 	WrongRefusals      int     `json:"wrong_refusals"` // answerable and not answered
 	UnsupportedNumbers int     `json:"unsupported_numbers"`
 	ComputedSentences  int     `json:"computed_sentences"`
+	// Judge are the same measures by a model; nil where none was asked.
+	Judge *JudgedFigures `json:"judge,omitempty"`
 }
 
 // Latency is a distribution of times.
@@ -99,6 +101,7 @@ func figures(of []Outcome) Figures {
 	if f.Unanswerable > 0 {
 		f.RefusalAccuracy = float64(refused) / float64(f.Unanswerable)
 	}
+	f.Judge = judgedFigures(of)
 	return f
 }
 
@@ -137,6 +140,10 @@ func (r Report) Summary() string {
 	row := func(name string, f Figures) {
 		fmt.Fprintf(&b, "%-11s %4d cases %4d as wanted  faithfulness %.3f  precision %.3f  recall %.3f  relevancy %.3f  refused %.3f of %d  wrongly refused %d  unsupported numbers %d\n",
 			name, f.Cases, f.OK, f.Faithfulness, f.ContextPrecision, f.ContextRecall, f.AnswerRelevancy, f.RefusalAccuracy, f.Unanswerable, f.WrongRefusals, f.UnsupportedNumbers)
+		if j := f.Judge; j != nil {
+			fmt.Fprintf(&b, "  by judge  %4d judged %4d without verdict faithfulness %.3f  precision %.3f  recall %.3f  relevancy %.3f  refused %.3f, as the rules say %.3f\n",
+				j.Cases, j.Failed, j.Faithfulness, j.ContextPrecision, j.ContextRecall, j.AnswerRelevancy, j.RefusalAccuracy, j.Agreement)
+		}
 	}
 	row("all", r.All)
 	for _, l := range slices.Sorted(maps.Keys(r.Languages)) {

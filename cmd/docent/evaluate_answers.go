@@ -11,13 +11,17 @@ import (
 
 	"docent/agent"
 	"docent/agent/evaluate"
+	"docent/agent/model"
 	"docent/localindex"
 )
 
 type evaluateAnswersCmd struct {
 	Gallery string `required:"" type:"existingdir" help:"Authoring folder of the gallery, or a release made from it."`
 	Cases   string `required:"" type:"existingfile" help:"YAML file of questions, and of what their answers must be like."`
-	JSON    string `name:"json" help:"Write the report to this file, - for standard output." placeholder:"FILE"`
+	// JudgeURL and JudgeModel name a model that judges the answers too.
+	JudgeURL   string `name:"judge-url" env:"DOCENT_JUDGE_BASE_URL" help:"OpenAI-compatible server with a model that judges the answers too, such as http://127.0.0.1:11434/v1. Its key, if it wants one, is in DOCENT_JUDGE_KEY." placeholder:"URL"`
+	JudgeModel string `name:"judge-model" env:"DOCENT_JUDGE_NAME" help:"The judge's name on that server." placeholder:"NAME"`
+	JSON       string `name:"json" help:"Write the report to this file, - for standard output." placeholder:"FILE"`
 }
 
 func (c evaluateAnswersCmd) Run(ctx context.Context, t *terminal) (err error) {
@@ -34,12 +38,16 @@ func (c evaluateAnswersCmd) Run(ctx context.Context, t *terminal) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeRelease()) }()
+	judge, err := c.judge()
+	if err != nil {
+		return usageError{err}
+	}
 	clock := time.Now
 	if !cases.Now.IsZero() {
 		clock = func() time.Time { return cases.Now }
 	}
 	bar := newProgress(t.err, "Asking")
-	report, err := evaluate.Run(ctx, agent.New(agent.Options{Clock: clock, Logger: t.log}), evaluate.NewLibrary(release), cases, bar.set)
+	report, err := evaluate.Run(ctx, agent.New(agent.Options{Clock: clock, Logger: t.log}), evaluate.NewLibrary(release), cases, judge, bar.set)
 	bar.end()
 	if err != nil {
 		return err
@@ -53,6 +61,18 @@ func (c evaluateAnswersCmd) Run(ctx context.Context, t *terminal) (err error) {
 		fmt.Fprintln(t.out, strings.TrimRight(report.Summary(), "\n"))
 	}
 	return nil
+}
+
+// judge is the model that judges; nil where none is named.
+func (c evaluateAnswersCmd) judge() (evaluate.Writer, error) {
+	if c.JudgeURL == "" {
+		return nil, nil
+	}
+	client, err := model.New(model.Options{BaseURL: c.JudgeURL, APIKey: os.Getenv("DOCENT_JUDGE_KEY"), Model: c.JudgeModel})
+	if err != nil {
+		return nil, fmt.Errorf("judge: %w", err)
+	}
+	return completer{client}, nil
 }
 
 // releaseOf opens a release, or makes one of an authoring folder for the time it is needed. It has no index for
