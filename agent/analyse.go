@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"docent/agent/internal/words"
+	"docent/agent/plan"
 )
 
 // asksMeaning matches questions for what a word means, where the meaning is the kind of the question and not what it is
@@ -16,7 +17,7 @@ var asksMeaning = regexp.MustCompile(`\bmean\b|什么意思|指什么|指的是`
 // analyse takes a question apart. inHand is the exhibit in hand, "" for none.
 func (s *shelf) analyse(text, language, inHand string) question {
 	q := question{text: text, language: language, kind: kindOf(text)}
-	plain, asked := takePhrases(words.Fold(text))
+	plain, asked := takePhrases(plan.WithoutAudience(words.Fold(text)))
 	var stems []string
 	for _, w := range words.LatinWords(plain) {
 		if !words.IsStop(w) && !genericWords[w] {
@@ -47,7 +48,7 @@ func (s *shelf) analyse(text, language, inHand string) question {
 	q.house = slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.house })
 	q.about, q.named = about, len(about) > 0
 	folded := words.Fold(text)
-	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(folded) || inHand != "" && theWork.MatchString(folded), points(text) || s.mentions(inHand, q.focus), asksNow.MatchString(words.Fold(text)))
+	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(folded) && (inHand != "" || !worksAll.MatchString(folded)) || inHand != "" && theWork.MatchString(folded), points(text) || s.mentions(inHand, q.focus), asksNow.MatchString(words.Fold(text)))
 	if !q.named && inHand != "" && slices.Contains(q.scopes, scopeAbout) {
 		q.about = []string{inHand}
 	}

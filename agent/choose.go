@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"docent/agent/internal/words"
 	"docent/localindex/gallery"
@@ -28,6 +29,7 @@ const (
 	bonusRelevance = 0.10 // times the search's relevance, 0…1
 	bonusHeading   = 0.20 // times the share of the question its heading has, times the share of the heading that is asked
 	bonusAsked     = 0.25 // its heading asks what the visitor asks, and nothing else
+	bonusRules     = 0.15 // it is a rule of the house, where it was asked what is allowed
 	bonusFirst     = 0.03 // it opens its section
 	bonusCatalogue = 0.60 // it is the catalogue's own word on what is asked: who made it, from when it is
 	malusLevel     = 0.15 // its section is written for others
@@ -68,7 +70,9 @@ func (s *shelf) score(q question, in scope, passages []*passage, inHand string, 
 		}
 		for i, c := range sentences {
 			for _, beside := range sentences[max(0, i-1):min(len(sentences), i+2)] {
-				c.fits = c.fits || beside.fitsItself
+				if q.kind != kindHowMany || beside == c || beside.own > 0 { // a number of something else counts nothing here
+					c.fits = c.fits || beside.fitsItself
+				}
 				c.ownNear = max(c.ownNear, beside.own)
 			}
 			c.score = c.coverage + bonuses(q, c, inHand, level)
@@ -150,6 +154,9 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 	if (q.kind == kindHow || q.kind == kindWhy) && headed(q, c) && c.passage.prose() && contentWords(c.passage.title) <= len(q.focus)+1 {
 		sum += bonusAsked
 	}
+	if strings.HasSuffix(c.passage.section.ID, "/rules") && asksLeave.MatchString(words.Fold(q.text)) {
+		sum += bonusRules
+	}
 	if c.passage.facts() && q.kind == kindHow {
 		sum -= malusMaterials
 	}
@@ -164,6 +171,9 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 	}
 	return sum
 }
+
+// asksLeave matches questions for what visitors may do.
+var asksLeave = regexp.MustCompile(`^(can|may|could|am|are) (i|we)\b|\ballowed\b|(可以|能|允许|准).*吗`)
 
 // contentWords is about how many words a text has that are no function words; two Chinese characters are one.
 func contentWords(t words.Terms) int { return len(t.Latin) + len([]rune(t.Han))/2 }
@@ -306,10 +316,13 @@ func (q question) hasPairs(p *passage) bool {
 var listLine = regexp.MustCompile(`It shows |这里展出：`)
 
 // outOfPlace reports whether a sentence cannot be an answer for where it stands: the list of a hall's exhibits tells
-// only where they are, and the catalogue's facts no reasons, and how it was made only by its materials.
+// only where they are, that of the tickets only prices, and the catalogue's facts no reasons, and how it was made only by its materials.
 func (q question) outOfPlace(c *candidate) bool {
 	if c.listed {
 		return q.kind != kindWhere && !q.notion("hall")
+	}
+	if q.kind == kindHowMany && !q.notion("price") && strings.HasSuffix(c.passage.section.ID, "/tickets") {
+		return true // ages and prices count no visitors
 	}
 	if !c.passage.facts() {
 		return false

@@ -61,9 +61,9 @@ func newDesk(lib Library, inHand string, rec *trace.Recorder) *desk {
 	return &desk{lib: lib, inHand: inHand, opened: make(map[string]*passage), trace: rec}
 }
 
-// gather brings the passages that may answer a question in one language: what the search finds, and all of the
-// exhibits the question is about.
-func (d *desk) gather(ctx context.Context, q question, language string) ([]*passage, error) {
+// gather brings the passages that may answer a question in one language: what the search finds in the domains, and all of
+// the exhibits the question is about.
+func (d *desk) gather(ctx context.Context, q question, language string, domains []gallery.Domain) ([]*passage, error) {
 	text, preferred := q.text, d.inHand
 	if len(q.about) > 0 {
 		preferred = q.about[0]
@@ -76,7 +76,7 @@ func (d *desk) gather(ctx context.Context, q question, language string) ([]*pass
 			text += " " + u.notion.words // the house has one word for what visitors call by many
 		}
 	}
-	hits, err := d.lib.Search(ctx, Query{Text: text, Language: language, Exhibit: preferred, Limit: searchLimit})
+	hits, err := d.lib.Search(ctx, Query{Text: text, Language: language, Domains: domains, Exhibit: preferred, Limit: searchLimit})
 	if err != nil {
 		return nil, fmt.Errorf("search the gallery: %w", err)
 	}

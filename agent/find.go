@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"docent/agent/plan"
 	"docent/agent/tool"
 	"docent/localindex/gallery"
 )
@@ -37,20 +38,30 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 		return s.findHouse(d, q, language), nil
 	}
 	for _, in := range languagesFrom(language, s.languages) {
-		passages, err := d.gather(ctx, q, in)
-		if err != nil {
-			return found{}, err
+		for _, domains := range narrowings(q) {
+			passages, err := d.gather(ctx, q, in, domains)
+			if err != nil {
+				return found{}, err
+			}
+			best, ranked := s.rank(q, passages, t.Exhibit, t.Level)
+			if best == nil {
+				continue
+			}
+			picked := choose(q, best, ranked)
+			a := compose(d.lib, language, picked)
+			a.introduce(language, in)
+			return found{language: language, question: q, passages: evidence(a, ranked), picked: picked, in: in, answer: a}, nil
 		}
-		best, ranked := s.rank(q, passages, t.Exhibit, t.Level)
-		if best == nil {
-			continue
-		}
-		picked := choose(q, best, ranked)
-		a := compose(d.lib, language, picked)
-		a.introduce(language, in)
-		return found{language: language, question: q, passages: evidence(a, ranked), picked: picked, in: in, answer: a}, nil
 	}
 	return found{language: language, question: q, answer: nothing(language, phrasesIn(language).nothing)}, nil
+}
+
+// narrowings are the domains to search one after the other until one answers: those the question speaks of, then all.
+func narrowings(q question) [][]gallery.Domain {
+	if domains := plan.DomainsOf(q.text); len(domains) > 0 && !q.named {
+		return [][]gallery.Domain{domains, nil}
+	}
+	return [][]gallery.Domain{nil}
 }
 
 // clearlyBetter is by how much an answer from a question's second scope must beat one from its first.

@@ -64,7 +64,7 @@ var (
 )
 
 // noCount matches numbers that count nothing: times of day, and words with 一 in them.
-var noCount = regexp.MustCompile(`\d{1,2}[:：]\d{2}|任何一|每一|同一|另一|之一|其中一|第一|一样|一些|一起|一直|进一步|统一|一旦|一定|一般`)
+var noCount = regexp.MustCompile(`\d{1,2}[:：]\d{2}|[(（]\d{1,4}[)）]|\d{1,3}岁(以上|以下)?|\b(over|under) \d{1,2}\b|任何一|每一|同一|另一|之一|其中一|第一|一样|一些|一起|一直|进一步|统一|一旦|一定|一般`)
 
 // withoutYears takes out what looks like a year or a time of day: it is no number of things.
 func withoutYears(text string) string {
@@ -76,6 +76,9 @@ var freeOf = regexp.MustCompile(`(?i)\bfree (of (the|any|all|rights)|from)\b`)
 
 // tellsPrice reports whether a text has an amount of money, or says that something costs nothing.
 func tellsPrice(text string) bool { return money.MatchString(freeOf.ReplaceAllString(text, "")) }
+
+// clauseEnd is where what a number counts cannot stand any more.
+var clauseEnd = regexp.MustCompile(`[;；。：]|: `)
 
 // besideWindow is how many characters may lie between a number and what it counts: "Four simple rules", 四条简单的规则.
 const besideWindow = 24
@@ -90,7 +93,11 @@ func beside(q question, text string) float64 {
 	text = withoutYears(text)
 	best := 0.0
 	for _, at := range quantity.FindAllStringIndex(text, -1) {
-		rs := []rune(text[at[0]:])
+		rest := text[at[0]:]
+		if end := clauseEnd.FindStringIndex(rest); end != nil {
+			rest = rest[:end[0]]
+		}
+		rs := []rune(rest)
 		near := words.Extract(string(rs[:min(len(rs), besideWindow)]))
 		best = max(best, q.weightIn(near)/total)
 	}

@@ -78,7 +78,7 @@ func (t *trial) answers(ctx context.Context, text string) bool {
 			best = picked[0]
 		}
 	} else {
-		passages, err := t.desk.gather(ctx, q, t.language)
+		passages, err := t.desk.gather(ctx, q, t.language, nil)
 		if err != nil {
 			return false // the answer stands; it only has fewer suggestions
 		}

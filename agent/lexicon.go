@@ -23,7 +23,7 @@ var genericWords = wordSet("guided painting paintings use uses used using")
 
 // genericHan are their Chinese counterparts.
 var genericHan = strings.Fields("作品 展品 展览 图案馆 馆里 馆内 美术馆 博物馆 展馆 信息 内容 东西 事情 特点 特别 有趣 有意思 故事 解释 说明 详细 了解 看到 看看 " +
-	"图片 画面 这件 今天 现在 帮忙 出现 存在 见到 看见 图画 最早 最先 最初 首先 第一个 怎么回事 情况 方面 意义 件事 期间 面前 眼前 另外 参加 怎么走 怎么去 一共 总共")
+	"图片 画面 这件 今天 现在 帮忙 出现 存在 见到 看见 图画 最早 最先 最初 首先 第一个 怎么回事 情况 方面 意义 件事 怎么办 期间 面前 眼前 另外 参加 怎么走 怎么去 一共 总共")
 
 // lightVerbs are single Chinese characters that, standing alone between other words, say little: 推 in 推婴儿车.
 var lightVerbs = wordSet("推 带 拿 坐 走 买 找 借 放 存 进 出 到 取 玩 见 问 换 拍")

@@ -57,6 +57,12 @@ func (s sayings) which(q collection.Query, list []gallery.Exhibit, language stri
 			out += fmt.Sprintf(" listed as “%s”", list[0].Maker.In(language))
 		}
 	}
+	switch {
+	case q.Topic != "" && s.chinese:
+		out += fmt.Sprintf("与“%s”有关的", q.Topic)
+	case q.Topic != "":
+		out += fmt.Sprintf(" on “%s”", q.Topic)
+	}
 	from, to := s.year(q.From), s.year(q.To)
 	switch {
 	case q.From == 0 && q.To == 0:

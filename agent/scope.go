@@ -38,6 +38,8 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 	switch {
 	case pointsAtGuide.MatchString(words.Fold(q.text)), isTask.MatchString(words.Fold(q.text)), now && len(q.focus) == 0:
 		return nil
+	case !q.named && ranksWorks.MatchString(words.Fold(q.text)):
+		return []scope{scopeHouse}
 	case !q.named && howDoI.MatchString(words.Fold(q.text)):
 		return []scope{scopeHouse}
 	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
@@ -79,11 +81,18 @@ var pointingHan = strings.Fields("它 这 那 他 她 此")
 var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern)s?\b|` +
 	`[这那此](一)?(幅|件|张|个(作品|展品|图案|东西))|[这那]画`)
 
+// ranksWorks matches questions that rank the exhibits by what no catalogue tells; their texts speak of other things.
+var ranksWorks = regexp.MustCompile(`\b(which|what)( is the)?.{0,30}\b(biggest|largest|smallest|tallest|heaviest|priciest|cheapest|most (expensive|valuable|popular|famous|beautiful|important))\b.{0,12}\b(picture|painting|work|exhibit|piece|object|one)?s?\b|` +
+	`最(大|小|高|重|贵|便宜|值钱|有名|著名|美|漂亮|受欢迎)的?(是哪)?一?(幅|件|张|个作品|个展品)|哪一?(幅|件|张)(画|展品|作品)?最|哪位(画家|艺术家|作者)最`)
+
+// worksAll matches words that mean all exhibits where none is in hand.
+var worksAll = regexp.MustCompile(`\bthese (paintings|pictures|works|artworks|pieces|exhibits|objects|drawings|prints|images|patterns)\b|这些`)
+
 // theWork matches words that mean the exhibit in hand where there is one.
 var theWork = regexp.MustCompile(`\bthe (painting|picture|artwork|exhibit|drawing|print|image)\b|画[里中上面]`)
 
 // pointsAtHouse matches words that can mean the house only.
-var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (building|house|place|museum|gallery)\b|\b(work|works|working|employed|volunteer|live|lives) here\b|(馆里|这里|本馆|馆内)(一共|总共)?有?(多少|几个?)(人|员工|工作人员)|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)
+var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (current )?(building|house|place|museum|gallery|exhibition)\b|\b(work|works|working|employed|volunteer|live|lives) here\b|(馆里|这里|本馆|馆内)(一共|总共)?有?(多少|几个?)(人|员工|工作人员)|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)
 
 // pointsAtGuide matches questions about the guide itself.
 var pointsAtGuide = regexp.MustCompile(`\b(who|what) are you\b|\byour name\b|\bare you (a|an|real|human|alive)\b|\bdo you (like|love|think|feel)\b|[你您](是谁|叫什么|是机器人|是人|喜欢|觉得)`)

@@ -114,7 +114,7 @@ func (b *toolbox) tools() []tool.Tool {
 		define(toolTour, "Plans a walk from the kiosk: which exhibits, in which order, how long.",
 			`{"type":"object","properties":{"minutes":{"type":"integer"},"interests":{"type":"array","items":{"type":"string"}},"hall":{"type":"string"},"step_free":{"type":"boolean"},"children":{"type":"boolean"},"quiet":{"type":"boolean"},"dislikes":{"type":"array","items":{"type":"string"}}},"required":["minutes"]}`, with(b.tour)),
 		define(toolCollection, "What the catalogue knows of its exhibits together: how many, the oldest or newest, those of a maker, a hall or a time.",
-			`{"type":"object","properties":{"query":{"type":"object","properties":{"order":{"enum":["oldest","newest"]},"n":{"type":"integer"},"maker":{"type":"string"},"hall":{"type":"string","description":"id"},"from":{"type":"integer","description":"year"},"to":{"type":"integer"},"count":{"type":"boolean"}}}},"required":["query"]}`, with(b.collection)),
+			`{"type":"object","properties":{"query":{"type":"object","properties":{"order":{"enum":["oldest","newest"]},"n":{"type":"integer"},"maker":{"type":"string"},"topic":{"type":"string"},"hall":{"type":"string","description":"id"},"from":{"type":"integer","description":"year"},"to":{"type":"integer"},"count":{"type":"boolean"}}}},"required":["query"]}`, with(b.collection)),
 		define(toolWalk, "The way to an exhibit or hall: metres, minutes, halls.",
 			`{"type":"object","properties":{"from":{"type":"string","description":"exhibit; without it, where the visitor stands"},"to":{"type":"string","description":"exhibit"},"hall":{"type":"string","description":"instead of to"},"step_free":{"type":"boolean"}}}`, with(b.walk)),
 		define(toolNext, "What to see next from where the visitor stands.",

@@ -23,6 +23,7 @@ type Query struct {
 	Order Order  `json:"order,omitempty"`
 	N     int    `json:"n,omitempty"`     // how many of the oldest or newest
 	Maker string `json:"maker,omitempty"` // words of a maker's name, as the catalogue writes it
+	Topic string `json:"topic,omitempty"` // a keyword, or a word of a title
 	Hall  string `json:"hall,omitempty"`  // id
 	From  int    `json:"from,omitempty"`  // first year
 	To    int    `json:"to,omitempty"`    // last year; both 0 means any time
@@ -48,7 +49,7 @@ func Select(all []gallery.Exhibit, q Query) Found {
 	}
 	var of []dated
 	for _, e := range all {
-		if q.Hall != "" && e.Hall != q.Hall || q.Maker != "" && !By(e, q.Maker) {
+		if q.Hall != "" && e.Hall != q.Hall || q.Maker != "" && !By(e, q.Maker) || q.Topic != "" && !About(e, q.Topic) {
 			continue
 		}
 		span, ok := Dated(e)
@@ -118,4 +119,15 @@ func By(e gallery.Exhibit, name string) bool {
 		}
 	}
 	return false
+}
+
+// About reports whether an exhibit's keywords or title have the topic, in any language.
+func About(e gallery.Exhibit, topic string) bool {
+	topic = words.Fold(topic)
+	for _, t := range e.Title {
+		if strings.Contains(words.Fold(t), topic) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.Keywords, func(k string) bool { return strings.Contains(words.Fold(k), topic) })
 }

@@ -104,7 +104,7 @@ func ambiguity(c *Catalogue, in Input, r resolved) *Question {
 	}
 	clean := elsewhere.ReplaceAllString(folded, "")
 	work := latinPointer.MatchString(clean) || hanPointer.MatchString(clean)
-	if work && asksOfOne.MatchString(folded) && len(domainsOf(withoutPrice(folded))) == 0 && !practicalWords.MatchString(folded) {
+	if work && asksOfOne.MatchString(folded) && len(DomainsOf(withoutPrice(folded))) == 0 && !practicalWords.MatchString(folded) {
 		return c.choose(a.which, c.near(in.Hall), in.Language, func(title string) string { return put(r.text, title, in.Language) })
 	}
 	return nil

@@ -27,9 +27,13 @@ var (
 	latinMany = regexp.MustCompile(`\b(?:how many|what is the number of|the number of|number of)(?: different| other)? ` + latinThings)
 	hanMany   = regexp.MustCompile(`(?:多少|几)(?:件|幅|张|个)?` + hanThings + `|` + hanThings + `(?:一共|总共|共)?有?(?:多少|几)(?:件|幅|张|个)?|(?:展出|展示|陈列)了?(?:多少|几)(?:件|幅|张|个)`)
 
-	latinList = regexp.MustCompile(`\b(?:which|what|list|show me|all|any(?:thing)?|other|see|have)\b`)
+	latinList = regexp.MustCompile(`\b(?:which|what|list|show me|all|any(?:thing)?|other|see|have|is)\b`)
 	hanList   = regexp.MustCompile(`哪些|有什么|有没有|有.{0,12}吗|哪几|列出|看看?`)
 	latinBy   = regexp.MustCompile(`\b(?:by|from|any(?:thing)?|s)\b|'s\b`)
+
+	topicWords = regexp.MustCompile(`\b(?:is|are|was|were|anything|something|works?|pictures?|exhibits?|paintings?|pieces?|ones?) (?:here |on show )?(?:about|on|related to|connected with|to do with)\b|(?:和|与|跟|关于).{1,12}(?:有关|相关)|有关|相关|关于`)
+
+	topicLeft = regexp.MustCompile(`\b(?:about|on|related to|connected with|to do with)\b|和|与|跟|关于|有关|相关`)
 
 	latinSpan = regexp.MustCompile(`\b(?:(before|after|since|until)|from(?: the)?|of the|in the|in|made in|dating from)\s+(?:about |around |the year |the )?(\d{1,2}(?:st|nd|rd|th)[- ]century|(?:[a-z-]+) century|\d{3}0'?s|\d{4})\b`)
 	hanSpan   = regexp.MustCompile(`((?:公元前)?\d{1,2}世纪\d0年代|(?:[一二]?十[一二三四五六七八九]?|二十一?|\d{1,2})世纪(?:[二三四五六七八九]十年代)?|\d{3}0年代|\d{4}年|[唐宋元明清]代)(以前|之前|以后|之后)?`)
@@ -61,6 +65,14 @@ func queryOf(c *Catalogue, r resolved, folded string) (q collection.Query, betwe
 	}
 	lists := latinList.MatchString(left) || hanList.MatchString(left)
 	left, q.Maker = c.takeMaker(left)
+	if q.Maker == "" && topicWords.MatchString(left) {
+		if of := interests(c, left); len(of) > 0 {
+			q.Topic = slices.MaxFunc(of, func(a, b string) int { return len(a) - len(b) })
+			left = topicLeft.ReplaceAllString(strings.Replace(left, q.Topic, " ", 1), " ")
+			things := latinThing.MatchString(left) || hanThing.MatchString(left)
+			named = named || things
+		}
+	}
 	left = takeSpan(&q, left)
 	if r.hall != "" {
 		for _, m := range mentions(c.Halls, left) {
@@ -72,7 +84,7 @@ func queryOf(c *Catalogue, r resolved, folded string) (q collection.Query, betwe
 	}
 	things := latinThing.MatchString(left) || hanThing.MatchString(left)
 	if q.Order == "" && !q.Count {
-		if q.Maker == "" && q.From == 0 && q.To == 0 || !lists || !things && !(q.Maker != "" && latinBy.MatchString(folded)) {
+		if q.Maker == "" && q.Topic == "" && q.From == 0 && q.To == 0 || !lists || !things && !((q.Maker != "" || q.Topic != "") && latinBy.MatchString(folded)) {
 			return q, false, false
 		}
 	} else if !named && !things {

@@ -158,7 +158,7 @@ func Make(c *Catalogue, in Input) ExecutionPlan {
 	if r.continued {
 		p.Task = Continued
 	}
-	p.Domains = domainsOf(r.full)
+	p.Domains = DomainsOf(r.full)
 	if q := noSuchDay(in, r); q != nil {
 		p.Mode, p.Clarify = Clarify, q
 		return p

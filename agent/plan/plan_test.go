@@ -211,6 +211,23 @@ func TestMake(t *testing.T) {
 		{"penrose-tiling", "", "How many shapes are there?", "", "", "penrose-tiling"},
 		{"", "", "有梵高的作品吗？", "", "", ""},
 
+		{"", "", "Is anything here about fractals?", "", "", ""},
+		{"", "", "Which pictures are about sunflower seeds and fractal?", "", "", ""},
+		{"", "", "Do you have pictures about fractal?", "collection", "", "on fractal"},
+		{"", "", "有没有和分形有关的展品？", "collection", "", "on 分形"},
+		{"", "", "Is the Hilbert curve older than the dragon curve?", "compare", "", "hilbert-curve dragon-curve"},
+		{"", "", "希尔伯特曲线比龙形曲线早吗？", "compare", "", "hilbert-curve dragon-curve"},
+		{"", "", "Is the Hilbert curve older than the Eiffel tower?", "", "", ""},
+		{"", "", "Which is older, the oldest picture here or the Hilbert curve?", "compare", "", "hilbert-curve"},
+		{"", "", "What should I not miss?", "route", "", "40"},
+		{"", "", "有什么必看的？", "route", "", "40"},
+		{"", "", "只剩15分钟了，看什么？", "route", "", ""},
+		{"", "", "Take me from here to Rule 30 without stairs", "walk", "", " rule-30"},
+		{"", "万花尺是谁发明的？", "怎么走？", "walk", "", " spirograph"},
+		{"", "", "Could you tell me when you shut today?", "practical", "", "today"},
+		{"", "", "请问你们今天几点下班？", "practical", "", "today"},
+		{"", "", "How long does it take to see everything?", "", "", ""},
+
 		// Ways.
 		{"", "", "How do I get from the Penrose tiling to Rule 30?", "walk", "", "penrose-tiling rule-30"},
 		{"", "", "How do I get to the dragon curve?", "walk", "", " dragon-curve"},
@@ -392,6 +409,9 @@ func queryDetail(a Arguments) string {
 	}
 	if q.Maker != "" {
 		out = append(out, "by", q.Maker)
+	}
+	if q.Topic != "" {
+		out = append(out, "on", q.Topic)
 	}
 	if q.Hall != "" {
 		out = append(out, q.Hall)

@@ -7,7 +7,8 @@ import (
 )
 
 var (
-	walkWords   = regexp.MustCompile(`\bhow (?:do|can|would|could|should) (?:i|we|you) (?:get|go|walk|come|find my way)\b|\b(?:the )?way (?:to|from|there)\b|\bhow (?:to|do i|do we) (?:walk|get|go)\b|\bhow far\b|\bdirections? to\b|\b(?:take|bring|lead|guide) (?:me|us) to\b|\bfind my way to\b|怎么(?:走|去|过去|到)|如何(?:走|去|到)|走到|有多远|多远|带我(?:们)?去|怎样(?:走|去|到)`)
+	walkWords   = regexp.MustCompile(`\bhow (?:do|can|would|could|should) (?:i|we|you) (?:get|go|walk|come|find my way)\b|\b(?:the )?way (?:to|from|there)\b|\bhow (?:to|do i|do we) (?:walk|get|go)\b|\bhow far\b|\bdirections? to\b|\b(?:take|bring|lead|guide) (?:me|us) (?:from .{1,30} )?to\b|\bfind my way to\b|怎么(?:走|去|过去|到)|如何(?:走|去|到)|走到|有多远|多远|带我(?:们)?去|怎样(?:走|去|到)`)
+	bareWalk    = regexp.MustCompile(`^(?:那)?(?:要|该)?怎么(?:走|去)(?:呢)?[?。]?$|^and (?:how do i|the) (?:get there|way)[?.]?$`)
 	walkThere   = regexp.MustCompile(`\bthere\b|那里|那儿|那边|过去`)
 	walkFrom    = regexp.MustCompile(`\bfrom (?:the )?|从`)
 	walkBetween = regexp.MustCompile(`,? ?(?:and |as well as )?(?:also )?(?:tell me )?(?:how (?:to|do i|do we|can i|can we|i|we)(?: can)? (?:walk|get|go)|the (?:way|walk|route)) (?:between (?:them|the two|these|those)|from (?:one|the first)(?: (?:one|of them))? to the (?:other|next|second)(?: one)?)|[，,、]?(?:以及|还有|并且?|和)?(?:怎么|如何|怎样)?从一(?:幅|件|个|处)(?:怎么|如何)?(?:走到|到)另一(?:幅|件|个|处)(?:怎么走)?|[，,、]?(?:以及|还有|和)?(?:它们|两者|两幅|两件)?之间(?:怎么|如何)走`)
@@ -36,7 +37,7 @@ func walkOf(c *Catalogue, in Input, r resolved, folded string) (Arguments, bool)
 		a.Exhibits = []string{to[len(to)-1].id}
 	case r.hall != "" && len(mentions(c.Halls, folded)) > 0:
 		a.Hall = r.hall
-	case r.subject != "" && in.Exhibit == "" && (walkThere.MatchString(folded) || r.pointed) && words.Fold(in.Question) != "":
+	case r.subject != "" && in.Exhibit == "" && (walkThere.MatchString(folded) || r.pointed || bareWalk.MatchString(words.Fold(in.Question))):
 		a.Exhibits = []string{r.subject}
 	default:
 		return Arguments{}, false
