@@ -148,6 +148,8 @@ export interface AnswerSource {
   document: string
   page?: number
   last_page?: number
+  /** The address of a page in the web, which is no passage of the gallery and cannot be fetched from here. */
+  url?: string
   published?: Published[]
 }
 
@@ -158,7 +160,7 @@ export interface Published {
 
 export interface AnswerDone {
   answered: boolean
-  written_by: 'gallery' | 'model' | 'tools' | 'nobody'
+  written_by: 'gallery' | 'model' | 'tools' | 'web' | 'nobody'
   /** Set where it was no answer to a question: asked back, or a greeting returned. */
   reply?: 'clarify' | 'courtesy'
   language: string

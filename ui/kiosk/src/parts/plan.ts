@@ -1,4 +1,5 @@
 import type { Hall } from '../api/contract'
+import { roundCorners } from './walls'
 
 type Point = readonly [number, number]
 
@@ -53,9 +54,20 @@ export interface Spot {
 
 /**
  * The way from one place to another through the doors, the shortest by straight lines from door to door (Dijkstra over the
- * doors); straight where no doors lead there. Only doors without steps, where those are asked for and lead there.
+ * doors), round the corners of the halls; straight where no doors lead there. Only doors without steps, where those are asked
+ * for and lead there.
  */
 export function wayBetween(halls: readonly Hall[], from: Spot, to: Spot, stepFree: boolean): Spot[] {
+  const way = throughDoors(halls, from, to, stepFree)
+  return way.flatMap((spot, i) => {
+    const before = way[i - 1]
+    // A door is named with the hall that it is reached from, so each part of the way is in the hall of its end.
+    const outline = halls.find((hall) => hall.id === spot.hall)?.outline ?? []
+    return before ? [...roundCorners(outline, before.at, spot.at).map((at) => ({ hall: spot.hall, at })), spot] : [spot]
+  })
+}
+
+function throughDoors(halls: readonly Hall[], from: Spot, to: Spot, stepFree: boolean): Spot[] {
   if (from.hall === to.hall) return [from, to]
   const doors = halls.flatMap((hall) => (hall.doors ?? []).filter((door) => !stepFree || door.step_free).map((door) => ({ halls: [hall.id, door.to], at: door.at })))
   const best = new Map<number, { cost: number; before: number | null }>()
@@ -74,7 +86,7 @@ export function wayBetween(halls: readonly Hall[], from: Spot, to: Spot, stepFre
     })
   }
   const last = [...best.keys()].filter((i) => doors[i]!.halls.includes(to.hall))
-  if (last.length === 0) return stepFree ? wayBetween(halls, from, to, false) : [from, to]
+  if (last.length === 0) return stepFree ? throughDoors(halls, from, to, false) : [from, to]
   let at: number | null = last.reduce((a, b) => (best.get(a)!.cost + distance(doors[a]!.at, to.at) <= best.get(b)!.cost + distance(doors[b]!.at, to.at) ? a : b))
   const way: Spot[] = [to]
   let hall = to.hall

@@ -8,8 +8,10 @@ export type Paragraph = Piece[]
 const mark = /\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]/g
 const unfinishedMark = /\s*\[[\d\s,，、]*$/
 const latinStop = /^[.,;:!?…)\]”’]+/
-const chineseStop = /^[”’]*[。，、；：！？）】」』》]+[”’]*/
-const chineseStopAtEnd = /(?<=\p{Script=Han}.*)[。，、；：！？）】」』》]+$/u
+// Brackets and quotation marks that end before the stop belong to the words, those behind it stay with the stop.
+const closing = /^[）】」』》”’]+/
+const chineseStop = /^[。，、；：！？]+[）】」』》”’]*/
+const chineseStopAtEnd = /(?<=\p{Script=Han}.*)[。，、；：！？][。，、；：！？）】」』》”’]*$/u
 // What stays with a mark: the rest of a word, or one Chinese character, with the punctuation after it.
 const lastWord = /(?:\p{Script=Han}|[^\s\p{Script=Han}]{1,24}?)[\p{P}\p{S}]*$/u
 
@@ -60,17 +62,23 @@ function piecesOf(text: string, known: ReadonlySet<number>): Piece[] {
   function add(more: string, markFollows: boolean): void {
     let rest = more
     if (marks.length > 0) {
-      const chinese = chineseStop.exec(rest)?.[0] ?? ''
-      const latin = chinese ? '' : (latinStop.exec(rest)?.[0] ?? '')
-      after += chinese
-      words += latin
-      rest = rest.slice(chinese.length + latin.length)
+      const end = chinese(words) && after === '' ? (closing.exec(rest)?.[0] ?? '') : ''
+      const stop = chineseStop.exec(rest.slice(end.length))?.[0] ?? ''
+      const latin = stop || end ? '' : (latinStop.exec(rest)?.[0] ?? '')
+      after += stop
+      words += end + latin
+      rest = rest.slice(end.length + stop.length + latin.length)
     }
     if (markFollows) rest = rest.trimEnd()
     if (rest === '') return
     if (marks.length > 0) finish()
     words += rest
   }
+}
+
+/** Whether words are Chinese, as far as their end tells. */
+function chinese(words: string): boolean {
+  return /\p{Script=Han}[^\p{Script=Latin}]*$/u.test(words)
 }
 
 /** The answer as it would be read aloud, without marks. */
