@@ -43,7 +43,7 @@ lint: pages ## gofmt, vet, staticcheck
 	@go tool staticcheck ./...
 
 test: setup-test build lint ui/e2e/node_modules/.package-lock.json ## everything that must hold
-	@cd ui/kiosk && npm run --silent check && npm run --silent test
+	@cd ui/kiosk && npm run --silent check && npm run --silent test && node scripts/budget.mjs
 	@cd ui/e2e && npm run --silent test:screens
 	go test -timeout 20m ./...
 	go test -timeout 20m -race -short $(RACE_PACKAGES)
@@ -60,6 +60,15 @@ fuzz: build ## each fuzz target for a while: make fuzz FUZZTIME=1m
 		done; \
 	done
 
+VISITS = 1000
+
+soak: pages ui/e2e/node_modules/.package-lock.json ## many visits in one browser, one after the other: make soak VISITS=1000
+	@cd ui/e2e && node soak.mjs $(VISITS)
+
+measure-screen: pages ui/e2e/node_modules/.package-lock.json ## what the page loads first, and how long each touch takes
+	@node ui/kiosk/scripts/budget.mjs
+	@cd ui/e2e && node measure.mjs
+
 screenshots: pages ui/e2e/node_modules/.package-lock.json ## every screen of the page, and the sheets in docs/pictures
 	@cd ui/e2e && node screenshots.mjs test-results/screenshots --sheets ../../docs/pictures
 
@@ -67,4 +76,4 @@ clean: ## what was built, but not the caches of Go and npm
 	@rm -rf bin ui/kiosk/node_modules ui/e2e/node_modules
 	@find ui/kiosk/dist -mindepth 1 ! -name .gitkeep -delete
 
-.PHONY: help setup setup-test pages build demo lint test test-faults fuzz clean
+.PHONY: help setup setup-test pages build demo lint test test-faults fuzz soak measure-screen screenshots clean

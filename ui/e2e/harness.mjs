@@ -19,16 +19,17 @@ export function launch() {
 
 /**
  * Opens the page at url. `expected` are console messages that the test itself brings about, as regular expressions.
- * Returns the page, and calm(), which fails where anything unexpected was seen.
+ * Returns the page; calm(), which fails where anything unexpected was seen; and expect(), for the next test on this page.
  */
 export async function open(browser, url, { viewport = screens.portrait, touch = true, reducedMotion = 'reduce', expected = [], serviceWorkers = 'block', init } = {}) {
   const context = await browser.newContext({ viewport, hasTouch: touch, reducedMotion, serviceWorkers, locale: 'en-US' })
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   const seen = []
+  let awaited = expected
   const home = new URL(url).origin
   page.on('console', (message) => {
-    if (message.type() === 'error' && !expected.some((pattern) => pattern.test(message.text()))) seen.push(`console: ${message.text()}`)
+    if (message.type() === 'error' && !awaited.some((pattern) => pattern.test(message.text()))) seen.push(`console: ${message.text()}`)
   })
   page.on('pageerror', (error) => seen.push(`exception: ${error.stack ?? error.message}`))
   page.on('request', (request) => {
@@ -39,6 +40,10 @@ export async function open(browser, url, { viewport = screens.portrait, touch = 
   await page.goto(url)
   return {
     page,
+    expect: (patterns) => {
+      awaited = patterns
+      seen.length = 0
+    },
     calm: () => assert.deepEqual(seen, []),
     close: () => context.close(),
   }

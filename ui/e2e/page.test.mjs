@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startFixture } from './fixture/server.mjs'
 import { open, screens } from './harness.mjs'
-import { answered, button, heading, misfits, noBarriers, photograph, theBrowser, useBrowser, visit, waitUntil } from './visitor.mjs'
+import { answered, button, explained, heading, photograph, say, theBrowser, useBrowser, visit, waitUntil } from './visitor.mjs'
 
 useBrowser()
 
@@ -91,6 +91,46 @@ visit('is it one of these?', { photo: 'choose' }, async (page, fixture) => {
   await heading(page, 'Moiré Rings').waitFor()
   assert.deepEqual(fixture.called('/visit/exhibit').map((call) => call.body.exhibit), ['moire'])
   await answered(page, 1).waitFor()
+})
+
+visit('two works on one photo', { photo: 'two' }, async (page, fixture) => {
+  await explained(page)
+  assert.equal(await page.locator('h1').innerText(), 'Phyllotaxis')
+  await button(page, 'Also in your photo: Moiré Rings').click()
+  await heading(page, 'Moiré Rings').waitFor()
+  await answered(page, 1).waitFor()
+  assert.deepEqual(fixture.called('/visit/exhibit').map((call) => call.body.exhibit), ['moire'])
+  assert.match(await page.locator('polygon.line').getAttribute('points'), /^64,192/, 'it is outlined on the same photo')
+  await button(page, '中文').click()
+  await button(page, '照片里还有：叶序').click()
+  await heading(page, '叶序').waitFor()
+  assert.equal(fixture.called('/photo').length, 1)
+})
+
+visit('an answer in another language than the page', { sentence: 30 }, async (page, fixture) => {
+  await explained(page)
+  await page.getByRole('textbox').fill('黄金角是什么？')
+  await page.keyboard.press('Enter')
+  await answered(page, 2).waitFor()
+  const answer = answered(page, 2)
+  assert.equal(await answer.locator('p[data-read]').first().getAttribute('lang'), 'zh-Hans')
+  assert.match(await answer.locator('h2').innerText(), /^Your question:\s+黄金角是什么？$/)
+  assert.equal(await answer.locator('li').first().getAttribute('lang'), 'zh-Hans')
+  assert.equal(await page.locator('.suggestions button').first().getAttribute('lang'), 'zh-Hans')
+  assert.equal(await answered(page, 1).locator('[lang]').count(), 0, 'the explanation is in the language of the page')
+  // Everything around it stays as it was.
+  await answer.getByText('In the gallery’s own words').waitFor()
+  await button(page, 'Start over').waitFor()
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en')
+  await button(page, say.en.listen).click()
+  await waitUntil(() => fixture.called('/speech').length > 0, 'it is read aloud')
+  assert.ok(fixture.called('/speech').every((call) => call.language === 'zh'), 'by a voice of its language')
+  await button(page, say.en.stopReading).first().click()
+  await answer.locator('.mark').first().click()
+  const sheet = page.getByRole('dialog', { name: 'Where this comes from' })
+  await sheet.locator('mark').waitFor()
+  assert.equal(await sheet.locator('[data-read]').getAttribute('lang'), 'zh-Hans')
+  await sheet.getByText('Document', { exact: true }).waitFor()
 })
 
 visit('not in the collection', { photo: 'unknown' }, async (page, fixture) => {
@@ -259,7 +299,7 @@ visit('the idle visitor is asked, may stay, and is forgotten', {}, async (page, 
   await page.clock.runFor(21_000)
   await button(page, 'Touch to begin').waitFor()
   await waitUntil(() => fixture.visits.size === 0, 'the visit is over for the server')
-})
+}, { own: true })
 
 visit('the attract loop shows one picture after the other', {}, async (page) => {
   const first = await page.locator('.show img').last().getAttribute('src')
@@ -268,7 +308,7 @@ visit('the attract loop shows one picture after the other', {}, async (page) => 
   await page.waitForFunction((src) => document.querySelector('.show img:last-child').getAttribute('src') !== src, first)
   await page.clock.runFor(60_000)
   assert.ok((await page.locator('.show img').count()) <= 2, 'no more than two pictures are kept')
-}, { reducedMotion: 'no-preference' })
+}, { own: true, reducedMotion: 'no-preference' })
 
 visit('a touch anywhere begins', {}, async (page) => {
   await page.locator('.show img').first().waitFor()
@@ -303,75 +343,3 @@ visit('there is no way out by touch, mouse or key', {}, async (page) => {
   await page.mouse.wheel(0, 900)
   assert.deepEqual(await page.evaluate(() => [scrollX, scrollY, document.scrollingElement.scrollTop]), [0, 0, 0])
 })
-
-// Every screen to the rules of WCAG 2.2 AA, as far as axe can tell.
-const barriers = {
-  attract: [{}, (page) => page.locator('.show img').first().waitFor()],
-  camera: [{}, (page) => places.camera(page)],
-  'camera away': [{ camera: 'alert' }, (page) => button(page, 'Touch to begin').click()],
-  choose: [{ photo: 'choose' }, async (page) => {
-    await photograph(page)
-    await heading(page, 'Is it one of these?').waitFor()
-  }],
-  unknown: [{ photo: 'unknown' }, async (page) => {
-    await photograph(page)
-    await heading(page, 'We do not know this one').waitFor()
-  }],
-  explaining: [{ ask: 'hang' }, async (page) => {
-    await photograph(page)
-    await page.locator('.growing').waitFor()
-  }],
-  exhibit: [{}, (page) => places.exhibit(page)],
-  passage: [{}, async (page) => {
-    await places.exhibit(page)
-    await button(page, 'Source 1').click()
-    await page.locator('mark').waitFor()
-  }],
-  list: [{}, (page) => places.list(page)],
-  number: [{}, (page) => places.number(page)],
-  refused: [{ photo: 'refuse' }, async (page) => {
-    await photograph(page)
-    await page.getByRole('dialog').waitFor()
-  }],
-  idle: [{ idleSeconds: 1 }, async (page) => {
-    await button(page, 'Touch to begin').click()
-    await page.getByRole('dialog').waitFor()
-  }],
-}
-for (const [place, [script, go]] of Object.entries(barriers)) {
-  visit(`no barrier: ${place}`, script, async (page) => {
-    await go(page)
-    await noBarriers(page)
-  }, { expected: [/503/] })
-}
-
-// Every screen in every shape: nothing sticks out of the display, nothing is too small for a finger.
-const places = {
-  attract: async () => undefined,
-  camera: async (page) => {
-    await button(page, 'Touch to begin').click()
-    await page.locator('img.seen').waitFor()
-  },
-  exhibit: async (page) => {
-    await photograph(page)
-    await answered(page, 1).waitFor()
-  },
-  list: async (page) => {
-    await places.camera(page)
-    await button(page, 'Choose from a list').click()
-    await page.locator('.list li').first().waitFor()
-  },
-  number: async (page) => {
-    await places.camera(page)
-    await button(page, 'Enter a number').click()
-    await button(page, '5').waitFor()
-  },
-}
-for (const [shape, viewport] of Object.entries({ ...screens, phone: { width: 412, height: 915 } })) {
-  for (const [place, go] of Object.entries(places)) {
-    visit(`fits: ${place}, ${shape}`, {}, async (page) => {
-      await go(page)
-      assert.deepEqual(await misfits(page), [])
-    }, { viewport })
-  }
-}

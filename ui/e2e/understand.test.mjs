@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { screens } from './harness.mjs'
-import { answered, button, explained, heading, noBarriers, say, useBrowser, visit, waitUntil } from './visitor.mjs'
+import { answered, button, explained, heading, say, useBrowser, visit, waitUntil } from './visitor.mjs'
 
 useBrowser()
 
@@ -16,7 +16,6 @@ for (const [language, viewport] of Object.entries(shapes)) {
     const sheet = page.getByRole('dialog')
     await sheet.getByRole('heading', { name: language === 'en' ? 'Why plants do this' : '植物为何如此' }).waitFor()
     assert.match(await sheet.innerText(), /GP-301/)
-    await noBarriers(page)
     await sheet.getByRole('button', { name: language === 'en' ? /Rule 30/ : /规则 30/ }).click()
     await heading(page, language === 'en' ? 'Rule 30' : '规则 30').waitFor()
     await answered(page, 1).waitFor()
@@ -25,7 +24,6 @@ for (const [language, viewport] of Object.entries(shapes)) {
   visit(`for children: ${language}`, {}, async (page, fixture) => {
     await explained(page, language)
     await button(page, words.everyone).click()
-    await noBarriers(page)
     await page.getByRole('dialog').getByRole('button', { name: words.child }).click()
     await answered(page, 1).waitFor()
     assert.deepEqual(fixture.called('/visit/level').map((call) => call.body.level), ['child'])
@@ -46,10 +44,8 @@ for (const [language, viewport] of Object.entries(shapes)) {
     const sheet = page.getByRole('dialog')
     await sheet.locator('li').nth(2).waitFor()
     assert.match(await sheet.locator('li').first().innerText(), language === 'en' ? /Rule 30/ : /规则 30/, 'related ones come first')
-    await noBarriers(page)
     await sheet.locator('li button').nth(1).click()
     await sheet.getByRole('heading', { name: language === 'en' ? 'Moiré Rings' : '莫尔环' }).waitFor()
-    await noBarriers(page)
     await button(page, words.inCommon).click()
     await answered(page, 2).waitFor()
     assert.match(fixture.called('/ask', 'POST').at(-1).body.question, language === 'en' ? /“Phyllotaxis” and “Moiré Rings”/ : /“叶序”和“莫尔环”/)
@@ -62,7 +58,6 @@ for (const [language, viewport] of Object.entries(shapes)) {
     await caption.filter({ hasText: language === 'en' ? 'Each seed is turned' : '每一粒种子' }).waitFor()
     const marked = () => page.evaluate(() => [...(CSS.highlights.get('reading') ?? [])].map(String).join())
     assert.match(await marked(), language === 'en' ? /^Each seed .* from the one before\.$/ : /^每一粒种子.*黄金角。$/)
-    await noBarriers(page)
     await caption.filter({ hasText: language === 'en' ? 'No two seeds' : '没有两粒种子' }).waitFor()
     await button(page, words.stopReading).first().click()
     await page.locator('.heard').waitFor({ state: 'detached' })
@@ -95,7 +90,6 @@ visit('a picture up close', {}, async (page) => {
   const stage = page.getByRole('application')
   const scale = async () => Number(await stage.getAttribute('data-scale'))
   await stage.locator('img').waitFor()
-  await noBarriers(page)
   await button(page, say.en.nearer).click()
   assert.equal(await scale(), 1.5)
   await page.mouse.move(540, 700)

@@ -5,33 +5,60 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { after, before, test } from 'node:test'
 import { startFixture } from './fixture/server.mjs'
-import { launch, open } from './harness.mjs'
+import { launch, open, screens } from './harness.mjs'
 
 let browser
 let rules
+/** A page and its fixture that tests use one after the other; each loads it anew. */
+let shared
 export function useBrowser() {
   before(async () => {
     browser = await launch()
     rules = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   })
-  after(() => browser?.close())
+  after(async () => {
+    await browser?.close()
+    await shared?.fixture.close()
+    shared = undefined
+  })
 }
 
 export const theBrowser = () => browser
 
-/** Runs a test before a fixture of its own, and fails it for anything unexpected in the console or on the network. */
-export function visit(name, script, steps, options = {}) {
+/**
+ * Runs a test before a fixture that follows a script, and fails it for anything unexpected in the console or on the network.
+ * Tests share a page, which is loaded anew for each; with `own` a test gets a browser context and a fixture of its own, as it
+ * must where it sets the clock, moves, or closes its fixture.
+ */
+export function visit(name, script, steps, { own = false, viewport = screens.portrait, expected = [], ...options } = {}) {
   test(name, { timeout: 120_000 }, async () => {
-    const fixture = await startFixture(script)
-    const opened = await open(browser, fixture.url, options)
-    try {
-      await steps(opened.page, fixture)
-      opened.calm()
-    } finally {
-      await opened.close()
-      await fixture.close()
+    if (own) return alone(script, steps, { viewport, expected, ...options })
+    if (!shared) {
+      const fixture = await startFixture(script)
+      shared = { fixture, opened: await open(browser, fixture.url, { viewport, expected }) }
+    } else {
+      const { page } = shared.opened
+      await page.goto('about:blank')
+      shared.fixture.reset(script)
+      shared.opened.expect(expected)
+      await page.setViewportSize(viewport)
+      await page.goto(shared.fixture.url)
     }
+    await steps(shared.opened.page, shared.fixture)
+    shared.opened.calm()
   })
+}
+
+async function alone(script, steps, options) {
+  const fixture = await startFixture(script)
+  const opened = await open(browser, fixture.url, options)
+  try {
+    await steps(opened.page, fixture)
+    opened.calm()
+  } finally {
+    await opened.close()
+    await fixture.close()
+  }
 }
 
 export const button = (page, name) => page.getByRole('button', { name, exact: true })
@@ -73,6 +100,7 @@ export async function press(page, keys) {
 /** What slides in has arrived: only then is its place on the display its place. */
 async function settled(page) {
   await page.evaluate(async () => {
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
     const passing = () => document.getAnimations().filter((a) => a.effect.getTiming().iterations !== Infinity && a.playState === 'running')
     for (let moving = passing(); moving.length > 0; moving = passing()) {
       // A cancelled movement is over as well.
