@@ -53,6 +53,7 @@ type streamKey struct {
 // streamState is a stream's row while a batch is being stored.
 type streamState struct {
 	acked, max  uint64
+	ackedHash   string   // of event acked, where it was just read; empty: not known
 	refused     []uint64 // numbers of this batch that went to the quarantine
 	chainBroken uint64
 }
@@ -295,7 +296,11 @@ func (p *put) finish(k streamKey, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	ack := wire.Ack{StreamID: k.id, AckedSeq: st.acked, Missing: missing, Refused: refused(st.refused)}
+	ack := wire.Ack{StreamID: k.id, AckedSeq: st.acked, AckedHash: st.ackedHash, Missing: missing, Refused: refused(st.refused)}
+	if ack.AckedHash != "" {
+		p.receipt.Acks = append(p.receipt.Acks, Ack{To: k.addr, Ack: ack})
+		return nil
+	}
 	err = p.tx.QueryRowContext(p.ctx, `SELECT hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq=?`,
 		k.addr.Site, k.addr.Kiosk, k.id, st.acked).Scan(&ack.AckedHash)
 	if err != nil && err != sql.ErrNoRows {
@@ -342,7 +347,10 @@ func (p *put) advance(k streamKey, st *streamState) (missing []wire.Range, err e
 		missing = gaps(missing, &known, seq-1, answered)
 		known = max(known, seq)
 		if len(missing) == 0 {
-			st.acked = known
+			st.acked, st.ackedHash = known, ""
+			if known == seq {
+				st.ackedHash = hash
+			}
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -350,8 +358,8 @@ func (p *put) advance(k streamKey, st *streamState) (missing []wire.Range, err e
 	}
 	for _, r := range answered { // those after the last event
 		missing = gaps(missing, &known, r[1], answered)
-		if len(missing) == 0 {
-			st.acked = known
+		if len(missing) == 0 && known > st.acked {
+			st.acked, st.ackedHash = known, ""
 		}
 	}
 	st.max = max(st.max, st.acked)

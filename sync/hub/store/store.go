@@ -36,7 +36,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("open hub store: %w", err)
 	}
 	// WAL with synchronous=FULL: a commit returns when the log is synced, and readers do not wait for the writer.
-	write, err := sql.Open("sqlite3", dsn(path, "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_foreign_keys=on"))
+	write, err := sql.Open("sqlite3", dsn(path, "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_foreign_keys=on&_stmt_cache_size=64"))
 	if err != nil {
 		return nil, fmt.Errorf("open hub store: %w", err)
 	}
@@ -45,7 +45,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open hub store %s: %w", path, err), s.Close())
 	}
-	if s.read, err = sql.Open("sqlite3", dsn(path, "_busy_timeout=10000&_query_only=on")); err != nil {
+	if s.read, err = sql.Open("sqlite3", dsn(path, "_busy_timeout=10000&_query_only=on&_stmt_cache_size=64")); err != nil {
 		return nil, errors.Join(fmt.Errorf("open hub store: %w", err), s.Close())
 	}
 	s.read.SetMaxOpenConns(readers)
