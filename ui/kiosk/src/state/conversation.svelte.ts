@@ -16,6 +16,8 @@ export class Turn {
   writtenBy = $state<'' | AnswerDone['written_by']>('')
   /** It is an answer to a question, which may have helped or not. */
   answers = $state(false)
+  /** The guide asks back, and its suggestions are the answers to that. */
+  asksBack = $state(false)
   /** The language that the server says it is in; empty until it is complete. */
   #language = $state('')
   /** What the server says about a refusal, in the visitor's language; empty where it said nothing. */
@@ -38,6 +40,7 @@ export class Turn {
     this.status = 'done'
     this.writtenBy = done.written_by
     this.answers = !done.reply
+    this.asksBack = done.reply === 'clarify'
     this.#language = done.language
   }
 
@@ -51,6 +54,7 @@ export class Turn {
     this.stage = ''
     this.writtenBy = ''
     this.answers = false
+    this.asksBack = false
     this.#language = ''
     this.sources = []
     this.followUps = []
@@ -91,6 +95,11 @@ export class Conversation {
   /** The newest answer that suggests questions. */
   get suggesting(): Turn | undefined {
     return this.turns.findLast((turn) => turn.followUps.length > 0)
+  }
+
+  /** The suggestions are answers to a question of the guide's. */
+  get asksBack(): boolean {
+    return this.suggesting?.asksBack ?? false
   }
 
   /** Questions that the newest finished answer suggests. */

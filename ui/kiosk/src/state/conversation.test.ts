@@ -52,6 +52,35 @@ describe('Conversation', () => {
     expect(conversation.current).toMatchObject({ text: 'Right.', sources: [] })
   })
 
+  test('offers what the guide asks back as choices', async () => {
+    const choices = [{ label: 'Penrose tiling', ask: 'Who made the Penrose tiling?' }, { label: 'Pinwheel tiling', ask: 'Who made the pinwheel tiling?' }]
+    const asksBack = [
+      { type: 'clarify', clarify: { text: 'Which one?', choices } } as unknown as AnswerEvent, // its parts come as tokens and follow-ups too
+      token('Which one?'),
+      { type: 'follow_ups', follow_ups: choices.map((choice) => choice.ask) } as AnswerEvent,
+      { type: 'done', done: { answered: false, written_by: 'nobody', reply: 'clarify', language: 'en', ms: 1 } } as AnswerEvent,
+    ]
+    const { conversation } = scripted(asksBack, [token('Roger Penrose.'), done])
+    await conversation.ask('Who made it?')
+    expect(conversation.current).toMatchObject({ text: 'Which one?', status: 'done', writtenBy: 'nobody' })
+    expect(conversation.suggestions).toEqual(choices.map((choice) => choice.ask))
+    expect(conversation.asksBack).toBe(true)
+    await conversation.ask(conversation.suggestions[0]!)
+    expect(conversation.suggestions).toEqual(['Who made the pinwheel tiling?'])
+  })
+
+  test.each(['tools', 'web'] as const)('tells that an answer is by %s', async (by) => {
+    const { conversation } = scripted([token('Then 20 m on.'), { type: 'done', done: { answered: true, written_by: by, language: 'en', ms: 1 } }])
+    await conversation.ask('And then?')
+    expect(conversation.current).toMatchObject({ text: 'Then 20 m on.', status: 'done', writtenBy: by })
+  })
+
+  test('shows the words of the server where too much was asked', async () => {
+    const { conversation } = scripted([new Problem(429, 'too_many_questions', 'A short break, please', 'Please ask again in a moment.')])
+    await conversation.ask('Again?')
+    expect(conversation.current).toMatchObject({ status: 'refused', message: 'Please ask again in a moment.' })
+  })
+
   test('does not suggest what was asked', async () => {
     const { conversation } = scripted([{ type: 'follow_ups', follow_ups: ['Why?', 'When?'] }, done], [token('So.'), done])
     await conversation.explain()
