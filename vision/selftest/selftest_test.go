@@ -118,6 +118,7 @@ func TestLikeWorks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			picture := c.picture()
 			defer picture.Close()
+			decisions := map[vision.Decision]int{}
 			for n := range 5 {
 				photo, err := View{Picture: c.name, Number: n}.Take(picture)
 				if err != nil {
@@ -128,6 +129,7 @@ func TestLikeWorks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				decisions[seen.Decision]++
 				var ids []string
 				for _, x := range seen.Candidates {
 					ids = append(ids, x.ExhibitID)
@@ -148,6 +150,10 @@ func TestLikeWorks(t *testing.T) {
 					t.Errorf("view %d: %d cards", n, len(ids))
 				}
 			}
+			if c.cards != nil && decisions[vision.DecisionUnknown] > 1 {
+				t.Errorf("%v, want the work to be found on most views", decisions)
+			}
+			t.Log(decisions)
 		})
 	}
 }
