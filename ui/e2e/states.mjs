@@ -82,6 +82,19 @@ export const states = {
   'no-walk': [{}, async (page, l) => { await plan(page, l); await page.locator('.ways .full').click(); await page.getByRole('slider').fill('10'); await page.locator('.ways .full').click(); await page.getByRole('alert').waitFor() }],
   walk: [{}, async (page, l) => { await plan(page, l); await page.locator('.ways .full').click(); await page.locator('.ways .full').click(); await page.locator('.walk li').first().waitFor() }],
   take: [{}, async (page, l) => { await tool(page, l, 4); await page.locator('.take img').waitFor() }],
+  'take-all': [{}, async (page, l) => {
+    await tool(page, l, 1)
+    await page.getByRole('dialog').getByRole('button', { name: l === 'zh' ? /规则 30/ : /Rule 30/ }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await finished(page)
+    await page.locator('.tools button').nth(4).click()
+    await page.locator('.which button').nth(1).click()
+    await page.locator('.title').waitFor({ state: 'detached' })
+    await page.locator('.take img').waitFor()
+  }],
+  'pass-wish': [{ pass: true }, async (page, l) => { await tool(page, l, 4); await page.locator('.ways button').first().click(); await page.locator('.pass .choice').waitFor() }],
+  pass: [{ pass: true }, async (page, l) => { await tool(page, l, 4); await page.locator('.ways button').first().click(); await page.locator('.pass .choice .full').click(); await page.locator('.pass img').waitFor() }],
+  resume: [{ pass: true }, async (page, l) => { await camera(page, l); await touch(page, l === 'zh' ? '继续我的参观' : 'Go on with my visit'); await page.locator('.pass .keys').waitFor() }],
   level: [{}, (page, l) => tool(page, l, 5)],
   viewer: [{}, async (page, l) => { await exhibit(page, l); await page.locator('.reference').click(); await touch(page, say[l].nearer) }],
   comfort: [{}, async (page, l) => { await exhibit(page, l); await touch(page, say[l].comfort); await page.locator('dialog').waitFor() }],
@@ -92,13 +105,14 @@ export const states = {
   farewell: [{}, async (page, l) => { await exhibit(page, l); await touch(page, say[l].over); await page.locator('dialog').waitFor() }],
   away: [{}, async (page, _, fixture) => { await page.locator('.begin').waitFor(); await fixture.close(); await page.locator('.moment').waitFor() }],
   night: [{ venue: { time_zone: 'UTC', hours: [{ day: 'monday', open: '10:00', close: '10:01' }], closures: [] } }, (page) => page.locator('.night .show img').first().waitFor()],
+  'waits-for-its-hub': [{ house: { notice: { code: '428913', until: '2026-12-01T12:00:00Z', fingerprint: 'a1b2 c3d4 e5f6 0718' } } }, (page) => page.locator('.notice .code').waitFor()],
   emergency: [{ emergency: { en: 'Please leave the building by the nearest exit.', zh: '请从最近的出口离开大楼。' } }, (page) => page.locator('.emergency').waitFor()],
   'wrong-pin': [{ pin: '2580' }, async (page) => { await pin(page, '2581'); await page.getByRole('alert').filter({ hasText: 'PIN' }).waitFor() }],
   staff: [{ pin: '2580' }, async (page) => { await pin(page, '2580'); await page.locator('.facts').waitFor() }],
 }
 
 /** The page speaks all its languages at once in these. */
-export const bilingual = ['attract', 'away', 'night', 'emergency', 'wrong-pin', 'staff']
+export const bilingual = ['attract', 'away', 'night', 'waits-for-its-hub', 'emergency', 'wrong-pin', 'staff']
 
 /** What the browser says to the console in these states. */
 export const expectedErrors = [/ERR_/, /40[34]/, /429/, /503/]

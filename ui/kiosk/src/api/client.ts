@@ -178,7 +178,7 @@ export class Client {
 
   /** What the visitor has seen, as a code. */
   takeVisit(visit: string, signal?: AbortSignal): Promise<TakeAlong> {
-    return this.#json(`/take?visit=${encodeURIComponent(visit)}`, { ...(signal && { signal }) })
+    return this.#json('/take', { query: { visit }, ...(signal && { signal }) })
   }
 
   takeAlong(exhibit: string, signal?: AbortSignal): Promise<TakeAlong> {

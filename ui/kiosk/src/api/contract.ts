@@ -162,7 +162,7 @@ export interface AnswerDone {
   answered: boolean
   written_by: 'gallery' | 'model' | 'tools' | 'web' | 'nobody'
   /** Set where it was no answer to a question: asked back, or a greeting returned. */
-  reply?: 'clarify' | 'courtesy'
+  reply?: 'clarify' | 'courtesy' | 'memory'
   language: string
   ms: number
 }
