@@ -1,18 +1,19 @@
 package agent
 
 import (
+	"slices"
 	"sync"
 
 	"docent/agent/tool"
 )
 
-// keptLedgers is how many visits are counted at once; a kiosk has a handful.
-const keptLedgers = 64
+// keptLedgers is how many visits are counted at once, those used last: as many as a kiosk has open at most.
+const keptLedgers = 1000
 
 // ledgers count what each visit has used of its limits.
 type ledgers struct {
 	mu    sync.Mutex
-	order []string
+	order []string // used last at the end
 	of    map[string]*tool.Ledger
 }
 
@@ -23,17 +24,20 @@ func (l *ledgers) visit(id string) *tool.Ledger {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ledger, ok := l.of[id]; ok {
-		return ledger
-	}
 	if l.of == nil {
 		l.of = make(map[string]*tool.Ledger)
 	}
-	if len(l.order) == keptLedgers {
+	ledger, ok := l.of[id]
+	if ok {
+		l.order = slices.DeleteFunc(l.order, func(other string) bool { return other == id })
+	} else {
+		ledger = tool.NewLedger(tool.VisitLimits)
+		l.of[id] = ledger
+	}
+	l.order = append(l.order, id)
+	if len(l.order) > keptLedgers {
 		delete(l.of, l.order[0])
 		l.order = l.order[1:]
 	}
-	l.order = append(l.order, id)
-	l.of[id] = tool.NewLedger(tool.VisitLimits)
-	return l.of[id]
+	return ledger
 }
