@@ -54,9 +54,20 @@ func (h *Hub) identify(ctx context.Context, shown []*x509.Certificate) (wire.Add
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	refusal, err := h.store.Holds(ctx, store.Describe(kiosk, cert))
+	row := store.Describe(kiosk, cert)
+	refusal, known, err := h.store.Holds(ctx, row)
 	if err != nil {
 		return kiosk, err
+	}
+	if !known && refusal == "" {
+		select {
+		case h.unknown <- row: // what does not fit comes with the next connection
+		default:
+		}
+		select {
+		case h.strangers <- struct{}{}:
+		default:
+		}
 	}
 	if refusal != "" {
 		return kiosk, &authority.RefusedError{Refusal: refusal}
@@ -184,6 +195,9 @@ func (g *guard) forget(kiosk wire.Address) {
 
 // Revoke ends the certificates of a kiosk, and its connection. ErrNotFound says that it has none.
 func (h *Hub) Revoke(ctx context.Context, kiosk wire.Address) error {
+	if err := h.adoptNow(ctx); err != nil {
+		return err
+	}
 	n, err := h.store.Revoke(ctx, kiosk, h.cfg.Clock(), wire.RefusedRevoked)
 	if err != nil {
 		return err
@@ -194,6 +208,46 @@ func (h *Hub) Revoke(ctx context.Context, kiosk wire.Address) error {
 	}
 	h.log.Info("kiosk revoked", "site", kiosk.Site, "kiosk", kiosk.Kiosk)
 	return nil
+}
+
+const (
+	unknownLen = 1024 // certificates waiting to be stored
+	adoptPause = time.Second
+)
+
+// adopt stores certificates that were not known, many at a time: a thousand kiosks may come at once.
+func (h *Hub) adopt(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.strangers:
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(adoptPause):
+		}
+		if err := h.adoptNow(context.WithoutCancel(ctx)); err != nil {
+			h.log.Warn("certificates not stored, they come again with the next connections", "err", err)
+		}
+	}
+}
+
+// adoptNow stores what waits.
+func (h *Hub) adoptNow(ctx context.Context) error {
+	var all []store.Certificate
+	for n := len(h.unknown); n > 0; n-- {
+		select {
+		case c := <-h.unknown:
+			all = append(all, c)
+		default:
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	h.log.Info("certificates that the store did not know", "number", len(all))
+	return h.store.Adopt(ctx, all)
 }
 
 // recheckEvery is how soon a connection ends whose certificate has run out meanwhile.

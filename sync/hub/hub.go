@@ -57,7 +57,9 @@ type Hub struct {
 	log   *slog.Logger
 	ready chan struct{}
 
-	guard guard
+	guard     guard
+	unknown   chan store.Certificate // capacity unknownLen
+	strangers chan struct{}          // capacity 1: there are unknown ones
 
 	// Set before ready is closed, unchanged afterwards.
 	store     *store.Store
@@ -96,7 +98,7 @@ func New(cfg Config) (*Hub, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	return &Hub{cfg: cfg, log: cfg.Logger, ready: make(chan struct{})}, nil
+	return &Hub{cfg: cfg, log: cfg.Logger, ready: make(chan struct{}), unknown: make(chan store.Certificate, unknownLen), strangers: make(chan struct{}, 1)}, nil
 }
 
 // loopback refuses an address that other machines can reach.
@@ -181,6 +183,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	renewing.Go(func() { h.content.Run(ctx) })
 	renewing.Go(func() { h.visits.Run(ctx) })
 	renewing.Go(func() { h.recheck(ctx) })
+	renewing.Go(func() { h.adopt(ctx) })
 	defer renewing.Wait()
 
 	web := h.app(context.WithoutCancel(ctx))

@@ -216,6 +216,9 @@ func TestForbiddenPublishesAreNotAnsweredAndEndTheConnection(t *testing.T) {
 		{"a command to itself", mine.Topic(wire.KindAck), 1, false, "x"},
 		{"a command to another", theirs.Topic(wire.KindRequest), 1, false, "x"},
 		{"a topic of no contract", "dt/docent/v1/museum/kiosk-1/event/more", 1, false, "x"},
+		{"an answer of another kiosk", theirs.Topic(wire.KindResult), 1, false, "x"},
+		{"an answer that is none", mine.Topic(wire.KindResult), 1, false, "{}"},
+		{"a retained answer", mine.Topic(wire.KindResult), 1, true, "x"},
 		{"events at QoS 0", mine.Topic(wire.KindEvent), 0, false, "x"},
 		{"retained events", mine.Topic(wire.KindEvent), 1, true, "x"},
 		{"a status that is none", mine.Topic(wire.KindStatus), 1, true, "hello"},
@@ -238,6 +241,26 @@ func TestForbiddenPublishesAreNotAnsweredAndEndTheConnection(t *testing.T) {
 				t.Errorf("%d messages reached the hub", n)
 			}
 		})
+	}
+}
+
+// TestTopicsOfTheBroker: the library passes over what a client sends there, without an answer and without a word to us.
+func TestTopicsOfTheBroker(t *testing.T) {
+	b, r := start(t)
+	c, _ := mustConnect(t, options(b))
+	for _, topic := range []string{"$SYS/broker/uptime", "$share/group/" + mine.Topic(wire.KindEvent), "$" + mine.Topic(wire.KindEvent)} {
+		ignored := c.Publish(topic, 1, false, "x")
+		if good := c.Publish(mine.Topic(wire.KindEvent), 1, false, "event"); !good.WaitTimeout(5*time.Second) || good.Error() != nil {
+			t.Fatal(good.Error())
+		}
+		select {
+		case <-ignored.Done():
+			t.Errorf("%s was answered", topic)
+		default:
+		}
+	}
+	if n := r.count(func() int { return len(r.events) }); n != 3 {
+		t.Errorf("%d messages reached the hub", n)
 	}
 }
 
@@ -307,6 +330,87 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 	}
 	if n := r.count(func() int { return len(r.statuses) }); n != 0 {
 		t.Errorf("%d wills were sent", n)
+	}
+}
+
+func TestRecheckEndsWhatIsNotAllowedAnyMore(t *testing.T) {
+	b, r := start(t)
+	_, lost := mustConnect(t, options(b))
+	other, _ := mustConnect(t, options(b).SetClientID(theirs.ClientID()))
+	b.Recheck()
+	if b.Connected() != 2 {
+		t.Fatalf("%d connections", b.Connected())
+	}
+	r.mu.Lock()
+	r.banned = mine
+	r.mu.Unlock()
+	b.Recheck()
+	select {
+	case <-lost:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the connection stays open")
+	}
+	if token := other.Publish(theirs.Topic(wire.KindEvent), 1, false, "x"); !token.WaitTimeout(5*time.Second) || token.Error() != nil {
+		t.Errorf("the other kiosk: %v", token.Error())
+	}
+	if _, _, err := connect(t, options(b)); err == nil {
+		t.Error("admitted again")
+	}
+}
+
+// TestBannedWhileComingIn lets a kiosk be banned after it was admitted and before it is in the list of connections.
+func TestBannedWhileComingIn(t *testing.T) {
+	b, _ := start(t, func(o *Options) { o.Receiver = &late{receiver: o.Receiver.(*receiver)} })
+	_, lost, err := connect(t, options(b))
+	if err != nil {
+		return // refused at once is as good
+	}
+	select {
+	case <-lost:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the connection stays open")
+	}
+}
+
+// late bans whoever it has just admitted.
+type late struct{ *receiver }
+
+func (l *late) Admit(c Connection) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.banned = c.Kiosk
+	return nil
+}
+
+func TestConnectionsOfAnotherProtocolAreHandedOver(t *testing.T) {
+	ca := newAuthority(t)
+	server := ca.issue(t, "hub", time.Hour)
+	got := make(chan string, 1)
+	b, _ := start(t, func(o *Options) {
+		o.TLS = &tls.Config{Certificates: []tls.Certificate{server}, NextProtos: []string{"mqtt", "other"}}
+		o.Next = map[string]func(*tls.Conn){"other": func(c *tls.Conn) {
+			buf := make([]byte, 5)
+			_, err := io.ReadFull(c, buf)
+			if err == nil {
+				_, err = c.Write([]byte("bye"))
+			}
+			got <- string(buf)
+			if err != nil {
+				t.Error(err)
+			}
+		}}
+	})
+	c, err := tls.Dial("tcp", b.Addr().String(), &tls.Config{RootCAs: ca.pool(), ServerName: "hub", NextProtos: []string{"other"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(c)
+	if err != nil || string(answer) != "bye" || <-got != "hello" {
+		t.Errorf("answer %q, %v", answer, err)
 	}
 }
 

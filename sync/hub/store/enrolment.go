@@ -201,31 +201,41 @@ func revoke(ctx context.Context, tx *sql.Tx, kiosk wire.Address, at time.Time, r
 	return err
 }
 
-// Holds says why a certificate that the authority has signed does not hold, empty when it does. One that is not known
-// was signed after the backup this store came from; it holds unless its name was revoked after it began.
-func (s *Store) Holds(ctx context.Context, c Certificate) (wire.Refusal, error) {
-	var reason string
-	err := s.read.QueryRowContext(ctx, `SELECT reason FROM certificates WHERE serial = ?`, c.Serial).Scan(&reason)
+// Holds says why a certificate that the authority has signed does not hold, empty when it does, and whether it is in the
+// store. One that is not was signed after the backup this store came from, or by hand; it holds unless its name was
+// revoked after it began.
+func (s *Store) Holds(ctx context.Context, c Certificate) (refusal wire.Refusal, known bool, err error) {
+	err = s.read.QueryRowContext(ctx, `SELECT reason FROM certificates WHERE serial = ?`, c.Serial).Scan(&refusal)
 	if err == nil {
-		return wire.Refusal(reason), nil
+		return refusal, true, nil
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("read certificate: %w", err)
+		return "", false, fmt.Errorf("read certificate: %w", err)
 	}
 	err = s.read.QueryRowContext(ctx, `SELECT reason FROM revocations WHERE site = ? AND kiosk_id = ? AND at >= ?`,
-		c.Kiosk.Site, c.Kiosk.Kiosk, formatTime(c.NotBefore)).Scan(&reason)
-	if err == nil {
-		return wire.Refusal(reason), nil
+		c.Kiosk.Site, c.Kiosk.Kiosk, formatTime(c.NotBefore)).Scan(&refusal)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", false, fmt.Errorf("read revocations: %w", err)
 	}
-	if !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("read revocations: %w", err)
-	}
-	_, err = s.write.ExecContext(ctx, `INSERT OR IGNORE INTO certificates (serial, site, kiosk_id, not_before, not_after) VALUES (?,?,?,?,?)`,
-		c.Serial, c.Kiosk.Site, c.Kiosk.Kiosk, formatTime(c.NotBefore), formatTime(c.NotAfter))
+	return refusal, false, nil
+}
+
+// Adopt stores certificates that were not known.
+func (s *Store) Adopt(ctx context.Context, all []Certificate) error {
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		for _, c := range all {
+			_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO certificates (serial, site, kiosk_id, not_before, not_after) VALUES (?,?,?,?,?)`,
+				c.Serial, c.Kiosk.Site, c.Kiosk.Kiosk, formatTime(c.NotBefore), formatTime(c.NotAfter))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return "", fmt.Errorf("store certificate: %w", err)
+		return fmt.Errorf("store certificates: %w", err)
 	}
-	return "", nil
+	return nil
 }
 
 // Certificates lists the newest certificate of each kiosk, by site and name.
