@@ -86,6 +86,7 @@ type Reply string
 const (
 	ReplyClarify  Reply = "clarify"  // asked back
 	ReplyCourtesy Reply = "courtesy" // a greeting returned, an insult let pass
+	ReplyMemory   Reply = "memory"   // told what the visitor had said or asked
 )
 
 // Done ends a turn.

@@ -106,13 +106,17 @@ func (k *Kiosk) run(ctx context.Context, t *turn, emit func(agent.Event) bool) {
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()
 	k.traces.Unlock(t.visit.Name(), t.visit.TraceKey())
-	heard, remembered := k.hear(t)
+	heard, recollected := k.hear(t)
+	remembered := remembering(t, recollected)
 	defer k.keep(t, heard)
-	events := k.guide.Answer(ctx, t.content.library, agent.Turn{
-		Visit: t.visit.Name(), Exhibit: t.visit.Exhibit, Question: t.request.Question, Explain: t.request.Explain,
-		Language: t.visit.Language, Level: t.visit.Level, History: history(t.visit), Summary: t.visit.Talk.Summary,
-		Remembered: remembered, Place: k.config.Kiosk, Seen: t.visit.Seen,
-	})
+	events, told := k.tell(t, recollected)
+	if !told {
+		events = k.guide.Answer(ctx, t.content.library, agent.Turn{
+			Visit: t.visit.Name(), Exhibit: t.visit.Exhibit, Question: t.request.Question, Explain: t.request.Explain,
+			Language: t.visit.Language, Level: t.visit.Level, History: history(t.visit), Summary: t.visit.Talk.Summary,
+			Remembered: remembered, Place: k.config.Kiosk, Seen: t.visit.Seen,
+		})
+	}
 	for _, r := range remembered {
 		if r.Kind == string(memory.KindName) {
 			t.names = append(t.names, r.Value)

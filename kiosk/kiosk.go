@@ -60,9 +60,11 @@ type Options struct {
 	Events     Events      // nil: nothing is remembered
 	Hub        HubLine     // nil: passes of visits are not given, nor taken
 	Codes      CodeReader  // nil: the camera reads no passes
-	Pages      fs.FS       // the built page, index.html at the root; nil: none
-	Logger     *slog.Logger
-	Clock      func() time.Time // default time.Now
+	// Extract asks a model what visitors say about themselves, beside the rules; nil: the rules alone.
+	Extract func(ctx context.Context, system, user string) (string, error)
+	Pages   fs.FS // the built page, index.html at the root; nil: none
+	Logger  *slog.Logger
+	Clock   func() time.Time // default time.Now
 	// Traces are the records of the guide's turns; nil: staff cannot read any.
 	Traces Traces
 	// Status is what staff read on the diagnostics page about the parts outside the kiosk, by name: "version", "link",
@@ -90,6 +92,7 @@ type Kiosk struct {
 	turns    turns
 	passes   passDesk
 	codes    CodeReader
+	extract  func(ctx context.Context, system, user string) (string, error)
 	forPage
 
 	memoryStore  io.Closer
@@ -140,7 +143,7 @@ func New(o Options) (*Kiosk, error) {
 		k.traces = noTraces{}
 	}
 	k.forPage = newForPage(o, k.now())
-	k.passes, k.codes = newPassDesk(o), o.Codes
+	k.passes, k.codes, k.extract = newPassDesk(o), o.Codes, o.Extract
 	k.stopping, k.stop = context.WithCancel(context.Background())
 	k.recallEmergency()
 	if o.Release != nil {

@@ -39,6 +39,9 @@ func (k *Kiosk) openMemory() error {
 		Store: store, Kiosk: k.config.Kiosk, Keep: k.config.Visit.Keep, KeepForgotten: k.config.Visit.KeepForgotten,
 		Now: k.now, Logger: k.log,
 	}
+	if k.extract != nil {
+		o.Classify = memory.Modelled(k.extract)
+	}
 	if k.events != nil {
 		o.Publish = func(ctx context.Context, e memory.Envelope) error {
 			ctx, cancel := context.WithTimeout(ctx, appendWait)
@@ -59,9 +62,9 @@ func keyed(v visit.Visit) memory.Visit { return memory.Visit{Name: v.Name(), Key
 // memoryWait is how long a visitor waits at most for something critical to be stored before they are answered.
 const memoryWait = 2 * time.Second
 
-// hear takes in what a visitor says, and returns it together with what is remembered from then on. A visitor is
+// hear takes in what a visitor says, and returns it together with what is remembered for it from then on. A visitor is
 // answered all the same where that fails. What is critical is on its way to the disk; stored waits for it.
-func (k *Kiosk) hear(t *turn) (memory.Heard, []agent.Remembered) {
+func (k *Kiosk) hear(t *turn) (memory.Heard, memory.Recollection) {
 	ctx, cancel := context.WithTimeout(t.ctx, memoryWait)
 	defer cancel()
 	var heard memory.Heard
@@ -72,18 +75,40 @@ func (k *Kiosk) hear(t *turn) (memory.Heard, []agent.Remembered) {
 		if !k.visits.Open(t.visit.Name()) { // it ended meanwhile, and with it what was heard
 			k.stored(t, heard)
 			k.forgetMemory(t.visit.Name(), false)
-			return memory.Heard{}, nil
+			return memory.Heard{}, memory.Recollection{}
 		}
 	}
-	facts, err := k.memory.Recall(keyed(t.visit))
+	r, err := k.memory.Recollect(keyed(t.visit), t.visit.Talk, t.request.Question)
 	k.troubled("recall a visit", err)
-	var out []agent.Remembered
-	for _, f := range facts {
+	return heard, r
+}
+
+// tell answers a question for what is remembered; ok is false for any other.
+func (k *Kiosk) tell(t *turn, r memory.Recollection) (events <-chan agent.Event, ok bool) {
+	if t.request.Explain {
+		return nil, false
+	}
+	text, ok := memory.Tell(t.request.Question, r, t.visit.Talk, t.visit.Language, k.now())
+	if !ok {
+		return nil, false
+	}
+	told := make(chan agent.Event, 2)
+	told <- agent.Event{Type: agent.EventToken, Text: text}
+	told <- agent.Event{Type: agent.EventDone, Done: &agent.Done{
+		Answered: true, WrittenBy: agent.WrittenByTools, Reply: agent.ReplyMemory, Language: t.visit.Language, Millis: k.now().Sub(t.began).Milliseconds(),
+	}}
+	close(told)
+	return told, true
+}
+
+// remembering is what is remembered, as the guide is told it: by priority.
+func remembering(t *turn, r memory.Recollection) (out []agent.Remembered) {
+	for _, f := range r.All() {
 		out = append(out, agent.Remembered{
 			Kind: string(f.Kind), Key: f.Key, Value: f.Value, Text: memory.Describe(f, t.visit.Language), Confirmed: f.Confirmed,
 		})
 	}
-	return heard, out
+	return out
 }
 
 // stored waits until what is critical is on the disk: no word of an answer goes out before.

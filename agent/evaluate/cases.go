@@ -31,6 +31,7 @@ const (
 	KindSingle    Kind = ""
 	KindMultiTurn Kind = "multi_turn"
 	KindMultiStep Kind = "multi_step"
+	KindMemory    Kind = "memory" // History goes through the memory; see Restart and OtherKiosk
 )
 
 // Case is one question, the visit it is asked in, and what its answer must be like.

@@ -69,6 +69,13 @@ func Run(ctx context.Context, g Guide, lib agent.Library, c Cases, judge Writer,
 }
 
 func ask(ctx context.Context, g Guide, lib agent.Library, all Cases, c Case, by Writer) (Outcome, error) {
+	if c.Kind == KindMemory {
+		h, err := askRemembering(ctx, g, lib, all, c)
+		if err != nil {
+			return Outcome{}, err
+		}
+		return judge(c, h), nil
+	}
 	t := agent.Turn{Exhibit: c.Exhibit, Language: c.Language, Level: c.Level, Place: all.Place}
 	if t.Language == "" {
 		t.Language = words.English

@@ -29,6 +29,8 @@ type Options struct {
 	Kiosk string // its name, which orders what is said at once on two kiosks
 	// Classify understands what was said, in the background; default Extract. Until it has, the rules of Extract hold.
 	Classify func(context.Context, Said) ([]Draft, error)
+	// Vector places a text near others that mean the like; default by their letters. It is asked for each preference once.
+	Vector func(text string) []float32
 	// Publish takes sealed commands for other kiosks, at least once each; default none. Where it fails, the memory of
 	// this kiosk is right all the same.
 	Publish func(context.Context, Envelope) error
@@ -55,6 +57,9 @@ func New(o Options) *Memory {
 	modelled := o.Classify != nil
 	if !modelled {
 		o.Classify = func(_ context.Context, s Said) ([]Draft, error) { return Extract(s), nil }
+	}
+	if o.Vector == nil {
+		o.Vector = spelled
 	}
 	if o.Keep <= 0 {
 		o.Keep = 24 * time.Hour
@@ -401,7 +406,7 @@ func (m *Memory) remove(ctx context.Context, name string, forGood bool) error {
 	defer s.write.Unlock()
 	s.mu.Lock()
 	s.forgotten, s.visit.Key = true, [32]byte{}
-	s.stored, s.cache, s.queue, s.dead = nil, nil, nil, nil
+	s.stored, s.cache, s.queue, s.dead, s.vectors = nil, nil, nil, nil, nil
 	s.mu.Unlock()
 	err := m.erase(ctx, name, forGood)
 	if err == nil || !forGood {

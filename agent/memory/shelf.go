@@ -50,6 +50,7 @@ type shelf struct {
 	queue     []utterance        // durable, waiting for the consumer
 	dead      []utterance        // given up, still told to readers
 	forgotten bool
+	vectors   map[string][]float32 // of preferences, by what they are about
 }
 
 // tick is the next logical time. It is called with mu held.
@@ -74,7 +75,7 @@ func (s *shelf) view() (commands map[string]Command, pending map[string]bool) {
 			}
 			c := u.command(d, s.visit.Name, s.kiosk)
 			before, known := commands[c.slot()]
-			if known && before.Logical >= c.Logical {
+			if known && (before.Logical >= c.Logical || before.says(c)) {
 				continue
 			}
 			c.Version = before.Version + 1
@@ -82,6 +83,12 @@ func (s *shelf) view() (commands map[string]Command, pending map[string]bool) {
 		}
 	}
 	return commands, pending
+}
+
+// says tells that c has nothing that is not known more exactly: a question about "our child" says no more than that there
+// is one.
+func (before Command) says(c Command) bool {
+	return c.Kind == KindChildren && c.Op == OpUpsertFact && before.Op == OpUpsertFact && before.Value != "" && c.Value == ""
 }
 
 // facts is what is remembered, for readers.
@@ -118,7 +125,7 @@ func (s *shelf) settle(c Command) (placed Command, put bool) {
 		switch {
 		case known && before.ID == c.ID:
 			return before, false
-		case known && before.Logical >= c.Logical, !known && !s.room():
+		case known && (before.Logical >= c.Logical || before.says(c)), !known && !s.room():
 			return Command{}, false
 		}
 		if s.swap(c) == nil {

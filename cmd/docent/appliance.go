@@ -142,6 +142,9 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 	}
 
 	options.Codes = qrcode.Reader{}
+	if options.Extract, err = newExtractor(c.Model); err != nil {
+		return nil, err
+	}
 	if a.link != nil {
 		if a.commands, err = a.remote(c.DataDir, logs); err != nil {
 			return nil, err
