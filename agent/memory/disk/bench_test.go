@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,11 +17,12 @@ import (
 // which the guide's own work goes on beside; sync-ms is what one sync of an empty write costs on this disk meanwhile.
 func BenchmarkTurn(b *testing.B) {
 	lines := map[string]func(i int) string{
-		"question": func(i int) string { return fmt.Sprintf("Who painted number %d, and why is it red?", i) },
-		"fact":     func(i int) string { return fmt.Sprintf("We have %d minutes left. I love geometry", 20+i%400) },
-		"critical": func(i int) string { return [2]string{"I'm allergic to nuts", "I'm not allergic to nuts"}[i%2] },
+		"asked back": func(i int) string { return fmt.Sprintf("What did I say before about geometry and %d minutes?", i) },
+		"question":   func(i int) string { return fmt.Sprintf("Who painted number %d, and why is it red?", i) },
+		"fact":       func(i int) string { return fmt.Sprintf("We have %d minutes left. I love geometry", 20+i%400) },
+		"critical":   func(i int) string { return [2]string{"I'm allergic to nuts", "I'm not allergic to nuts"}[i%2] },
 	}
-	for _, kind := range []string{"question", "fact", "critical"} {
+	for _, kind := range []string{"question", "asked back", "fact", "critical"} {
 		for _, turns := range []int{10, 200} {
 			b.Run(fmt.Sprintf("%s/after=%d", kind, turns), func(b *testing.B) {
 				m := memory.New(memory.Options{Store: open(b, b.TempDir(), Options{})})
@@ -28,13 +30,14 @@ func BenchmarkTurn(b *testing.B) {
 				go m.Run(ctx)
 				v := memory.Visit{Name: "0123456789abcdef0123456789abcdef", Key: [32]byte{1}}
 				at := time.Now()
+				var talk memory.Talk
 				turn := func(text string) (took, stored time.Duration) {
 					began := time.Now()
 					h, err := m.Listen(ctx, v, memory.Said{Text: text, At: at})
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := m.Recall(v); err != nil {
+					if _, err := m.Recollect(v, talk, text); err != nil {
 						b.Fatal(err)
 					}
 					took = time.Since(began)
@@ -42,6 +45,7 @@ func BenchmarkTurn(b *testing.B) {
 						b.Fatal(err)
 					}
 					stored = time.Since(began)
+					talk = talk.Add(memory.Exchange{Question: text, Answer: strings.Repeat("A sentence of an answer. ", 12), At: at}, memory.Policy{})
 					if err := m.Keep(ctx, v, h); err != nil {
 						b.Fatal(err)
 					}
