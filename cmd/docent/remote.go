@@ -76,24 +76,12 @@ func unsupported(why string) commands.Action {
 // supervised tells whether systemd runs this program, which then starts it again.
 func supervised() bool { return os.Getenv("INVOCATION_ID") != "" }
 
-// runRemote does what the hub asks, and shows staff on the screen how far the kiosk is with its enrolment.
+// runRemote does what the hub asks, tells it when something has changed, and shows staff on the screen how far the kiosk is
+// with its enrolment.
 func (a *appliance) runRemote(ctx context.Context) error {
 	var own sync.WaitGroup
 	defer own.Wait()
-	if a.id != nil {
-		own.Go(func() {
-			tick := time.NewTicker(noticeEvery)
-			defer tick.Stop()
-			for {
-				a.kiosk.SetNotice(notice(a))
-				select {
-				case <-ctx.Done():
-					return
-				case <-tick.C:
-				}
-			}
-		})
-	}
+	own.Go(func() { a.watch(ctx) })
 	err := a.commands.Run(ctx)
 	if errors.Is(err, commands.ErrEnds) {
 		return errRestart
@@ -101,7 +89,46 @@ func (a *appliance) runRemote(ctx context.Context) error {
 	return err
 }
 
-const noticeEvery = 2 * time.Second
+const watchEvery = 2 * time.Second
+
+func (a *appliance) watch(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	told := a.standing()
+	for {
+		if a.id != nil {
+			a.kiosk.SetNotice(notice(a))
+		}
+		if now := a.standing(); now != told {
+			told = now
+			a.link.Tell()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// standing is what the hub hears of at once when it changes.
+type standing struct {
+	camera, release  string
+	attended, asleep bool
+	until            time.Time // of the certificate
+}
+
+func (a *appliance) standing() standing {
+	s := standing{attended: !a.kiosk.Unattended(), asleep: a.kiosk.Asleep()}
+	if a.camera != nil {
+		s.camera = string(a.camera.Health().State)
+	}
+	if a.id != nil {
+		s.until = a.id.State().Until
+	}
+	s.release, _ = a.shown.release()
+	return s
+}
 
 // notice is what staff see on the waiting screen, nil where all is well or only the line is down.
 func notice(a *appliance) *kiosk.Notice {
