@@ -25,7 +25,7 @@ const en = {
 
   // camera
   cameraTitle: 'Photograph an exhibit',
-  cameraHint: 'Hold the camera so that the whole exhibit is inside the frame.',
+  cameraHint: 'Bring the whole exhibit into the frame.',
   takePhoto: 'Take the photo',
   livePicture: 'Live picture of the camera',
   chooseFromList: 'Choose from a list',
