@@ -23,14 +23,14 @@ const (
 	twinInliers = 0.4
 )
 
-// confidence turns inliers into 0…1, growing with them: the logistic curve that is one half between the most of a wrong
-// reference and the fewest of a true one, .03 at 5 and .97 at 12.
+// confidence turns inliers into 0…1, growing with them: a logistic curve, .08 at 5, .62 at 8 and .99 at 12. It is the
+// round figure next to the best fit to real and rendered photos (docs/recognition.md; TestConfidenceIsCalibrated).
 func confidence(inliers int) float64 {
 	return 1 / (1 + math.Exp(confidenceHalf-float64(inliers)))
 }
 
 // confidenceHalf is how many inliers a candidate has that is as likely right as wrong.
-const confidenceHalf = 8.5
+const confidenceHalf = 7.5
 
 // strength compares exhibits that are found in the same place: inliers, weighed by the part of the exhibit's outline
 // that lies on the photo. A sheet of four prints is as like a photo of one of them as that one is, but three quarters
