@@ -55,9 +55,16 @@ func (h *Hub) identify(ctx context.Context, shown []*x509.Certificate) (wire.Add
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	row := store.Describe(kiosk, cert)
+	held, since := h.holds.has(row.Serial, time.Now())
+	if held {
+		return kiosk, nil
+	}
 	refusal, known, err := h.store.Holds(ctx, row)
 	if err != nil {
 		return kiosk, err
+	}
+	if refusal == "" {
+		h.holds.add(row.Serial, time.Now(), since)
 	}
 	if !known && refusal == "" {
 		select {
@@ -73,6 +80,46 @@ func (h *Hub) identify(ctx context.Context, shown []*x509.Certificate) (wire.Add
 		return kiosk, &authority.RefusedError{Refusal: refusal}
 	}
 	return kiosk, nil
+}
+
+// remembered are certificates that held a moment ago: a connection asks three times while it comes in.
+type remembered struct {
+	mu      sync.Mutex
+	serials map[string]time.Time
+	revoked uint64 // how often something was
+}
+
+const (
+	rememberFor   = 5 * time.Second
+	maxRemembered = 20_000
+)
+
+// has tells whether a certificate held a moment ago; since is for add.
+func (r *remembered) has(serial string, now time.Time) (held bool, since uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.serials[serial]
+	return ok && now.Sub(at) < rememberFor, r.revoked
+}
+
+// add remembers what was read from the store, unless something was revoked meanwhile.
+func (r *remembered) add(serial string, now time.Time, since uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.revoked != since {
+		return
+	}
+	if r.serials == nil || len(r.serials) >= maxRemembered {
+		r.serials = map[string]time.Time{}
+	}
+	r.serials[serial] = now
+}
+
+// forget is called when certificates were revoked.
+func (r *remembered) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.serials, r.revoked = nil, r.revoked+1
 }
 
 // refusalOf is the word for why a kiosk is refused; empty for an error that is the hub's own.
@@ -133,13 +180,15 @@ type guard struct {
 
 type guarded struct {
 	boots     []string // of the machine, the newest last
+	session   uint64   // newest number in the newest boot
 	takeovers []time.Time
 	conflict  time.Time // last seen
 }
 
 // admit tells whether a connection may replace the open one of its name, if there is one. A machine that starts anew
-// has a boot id that was never seen; one that comes back with an id from before another's is a second machine. Where
-// two programs of one machine quarrel, the count of takeovers ends it.
+// has a boot id that was never seen; one that comes back with an id from before another's is a second machine. A kiosk
+// numbers its connections; two programs of one machine that quarrel do not count together. For clients that say neither,
+// the number of takeovers decides.
 func (g *guard) admit(c mochi.Connection, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -152,21 +201,21 @@ func (g *guard) admit(c mochi.Connection, now time.Time) bool {
 		g.kiosks[c.Kiosk] = k
 	}
 	i := slices.Index(k.boots, c.BootID)
-	second := c.BootID != "" && i >= 0 && i < len(k.boots)-1
-	if c.Taken {
+	newest := i >= 0 && i == len(k.boots)-1
+	second := c.BootID != "" && (i >= 0 && !newest || newest && c.Session <= k.session)
+	if c.Taken && c.BootID == "" {
 		k.takeovers = append(slices.DeleteFunc(k.takeovers, func(t time.Time) bool { return now.Sub(t) > guardWindow }), now)
 		if len(k.takeovers) > guardTakeovers {
 			k.takeovers = k.takeovers[:guardTakeovers]
 			second = true
 		}
 	}
-	if second {
+	if second && c.Taken {
 		k.conflict = now
-		if c.Taken {
-			return false
-		}
+		return false
 	}
 	if c.BootID != "" {
+		k.session = c.Session
 		if i >= 0 {
 			k.boots = slices.Delete(k.boots, i, i+1)
 		}
@@ -202,6 +251,7 @@ func (h *Hub) Revoke(ctx context.Context, kiosk wire.Address) error {
 	if err != nil {
 		return err
 	}
+	h.holds.forget()
 	h.broker.Recheck()
 	if n == 0 {
 		return fmt.Errorf("revoke certificates of %s: %w", kiosk.ClientID(), store.ErrNotFound)

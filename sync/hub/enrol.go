@@ -247,6 +247,7 @@ func (h *Hub) Authorise(ctx context.Context, code string, replace bool) (wire.Ad
 		return e.Kiosk, err
 	}
 	h.guard.forget(e.Kiosk)
+	h.holds.forget()
 	h.broker.Recheck()
 	h.log.Info("kiosk authorised", "site", e.Kiosk.Site, "kiosk", e.Kiosk.Kiosk, "remote", e.Remote)
 	return e.Kiosk, nil

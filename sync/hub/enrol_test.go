@@ -17,6 +17,7 @@ import (
 
 	"docent/sync/enrol"
 	"docent/sync/hub/authority"
+	"docent/sync/hub/mochi"
 	"docent/sync/hub/store"
 	"docent/sync/link"
 	"docent/sync/outbox"
@@ -627,4 +628,59 @@ func TestStaffAPI(t *testing.T) {
 		t.Errorf("revoke: %d", got)
 	}
 	k.reason(t, string(wire.RefusedRevoked))
+}
+
+func TestRememberedCertificatesAreForgottenWhenOneIsRevoked(t *testing.T) {
+	var r remembered
+	now := time.Now()
+	_, since := r.has("a", now)
+	r.add("a", now, since)
+	if held, _ := r.has("a", now.Add(rememberFor-1)); !held {
+		t.Error("not remembered")
+	}
+	if held, _ := r.has("a", now.Add(rememberFor)); held {
+		t.Error("remembered for too long")
+	}
+	_, before := r.has("b", now) // read from the store before, noted after a revocation
+	r.forget()
+	r.add("b", now, before)
+	for _, serial := range []string{"a", "b"} {
+		if held, _ := r.has(serial, now); held {
+			t.Errorf("%s is remembered after a revocation", serial)
+		}
+	}
+}
+
+func TestGuard(t *testing.T) {
+	const a, b = "a1b2b3b4-1111-4222-8333-444455556666", "b1b2b3b4-1111-4222-8333-444455556666"
+	type step struct {
+		boot    string
+		session uint64
+		taken   bool
+		want    bool
+	}
+	for name, steps := range map[string][]step{
+		"a line that comes and goes":           {{a, 1, false, true}, {a, 2, true, true}, {a, 3, true, true}, {a, 4, true, true}, {a, 5, true, true}, {a, 6, true, true}},
+		"a machine that starts anew":           {{a, 1, false, true}, {b, 2, true, true}, {b, 3, true, true}},
+		"a copy":                               {{a, 1, false, true}, {b, 1, true, true}, {a, 2, true, false}, {a, 3, true, false}, {b, 2, true, true}},
+		"a copy, and the other has gone":       {{a, 1, false, true}, {b, 1, true, true}, {a, 2, true, false}, {a, 3, false, true}, {b, 2, true, false}},
+		"two programs of one machine":          {{a, 10, false, true}, {a, 11, true, true}, {a, 11, true, false}, {a, 12, true, true}, {a, 12, true, false}},
+		"a store that was lost":                {{a, 10, false, true}, {a, 1, true, false}, {a, 2, false, true}, {a, 3, true, true}},
+		"a client that says nothing of itself": {{"", 0, false, true}, {"", 0, true, true}, {"", 0, true, true}, {"", 0, true, true}, {"", 0, true, false}},
+	} {
+		var g guard
+		now := time.Now()
+		conflict := false
+		for i, s := range steps {
+			c := mochi.Connection{Kiosk: wire.Address{Site: site, Kiosk: "kiosk-1"}, BootID: s.boot, Session: s.session, Taken: s.taken}
+			if got := g.admit(c, now); got != s.want {
+				t.Errorf("%s: step %d: %v, want %v", name, i+1, got, s.want)
+			}
+			conflict = conflict || !s.want
+			now = now.Add(time.Second)
+		}
+		if got := g.conflict(wire.Address{Site: site, Kiosk: "kiosk-1"}, now); got != conflict {
+			t.Errorf("%s: told as two machines: %v", name, got)
+		}
+	}
 }

@@ -58,6 +58,7 @@ type Hub struct {
 	ready chan struct{}
 
 	guard     guard
+	holds     remembered
 	unknown   chan store.Certificate // capacity unknownLen
 	strangers chan struct{}          // capacity 1: there are unknown ones
 

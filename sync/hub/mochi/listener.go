@@ -18,6 +18,7 @@ type listener struct {
 	handshake time.Duration
 	next      map[string]func(*tls.Conn) // by protocol
 	log       *slog.Logger
+	slots     chan struct{} // for handshakes
 	l         net.Listener
 
 	mu      sync.Mutex
@@ -27,7 +28,7 @@ type listener struct {
 }
 
 func newListener(address string, config *tls.Config, handshake time.Duration, next map[string]func(*tls.Conn), log *slog.Logger) *listener {
-	return &listener{address: address, tls: config, handshake: handshake, next: next, log: log, conns: map[net.Conn]struct{}{}}
+	return &listener{address: address, tls: config, handshake: handshake, next: next, log: log, slots: make(chan struct{}, maxHandshakes), conns: map[net.Conn]struct{}{}}
 }
 
 func (l *listener) ID() string       { return "mqtt" }
@@ -63,20 +64,33 @@ func (l *listener) Serve(establish listeners.EstablishFn) {
 		}
 		go func() {
 			defer l.remove(conn)
-			conn.SetDeadline(time.Now().Add(l.handshake)) // the library sets its own after CONNECT
 			if c, ok := conn.(*tls.Conn); ok {
-				if err := c.Handshake(); err != nil {
+				if err := l.greet(c); err != nil {
 					l.log.Warn("connection refused", "remote", conn.RemoteAddr().String(), "reason", err)
 					return
 				}
+				conn.SetDeadline(time.Now().Add(l.handshake))
 				if serve := l.next[c.ConnectionState().NegotiatedProtocol]; serve != nil {
 					serve(c)
 					return
 				}
 			}
-			_ = establish(l.ID(), conn) // why a connection ended is the hook's to say
+			conn.SetDeadline(time.Now().Add(l.handshake)) // the library sets its own after CONNECT
+			_ = establish(l.ID(), conn)                   // why a connection ended is the hook's to say
 		}()
 	}
+}
+
+// maxHandshakes is how many TLS handshakes go on at once. When a thousand kiosks come back in the same second, those that
+// have begun shall finish in time, rather than all of them too late.
+const maxHandshakes = 128
+
+// greet makes the TLS handshake, when it is this connection's turn.
+func (l *listener) greet(c *tls.Conn) error {
+	l.slots <- struct{}{}
+	defer func() { <-l.slots }()
+	c.SetDeadline(time.Now().Add(l.handshake))
+	return c.Handshake()
 }
 
 func (l *listener) add(conn net.Conn) bool {
