@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -225,7 +224,7 @@ func FuzzReadDrafts(f *testing.F) {
 			c := utterance{ID: "x", Logical: 1}.command(d, anna.Name, "k")
 			c.Version = 1
 			if err := c.validate(anna.Name); err != nil && !errors.Is(err, ErrInvalid) || !strings.Contains(lower(oneLine(said)), lower(d.Text)) {
-				t.Error(fmt.Sprintf("%+v from %q: %v", d, said, err))
+				t.Errorf("%+v from %q: %v", d, said, err)
 			}
 		}
 	})

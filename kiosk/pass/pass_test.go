@@ -264,7 +264,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(box)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, err := Open(p, b); err == nil && !bytes.Equal(b, box) {
+		if s, err := Open(p, b); err == nil && cmp.Diff(State{Language: "en"}, s) != "" {
 			t.Error("a box that was never sealed is opened")
 		}
 		// What is inside, by who has the pass, must not break anything either.
