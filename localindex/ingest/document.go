@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -43,60 +44,64 @@ func (c *Content) readDocuments(ctx context.Context, root *os.Root, reader Docum
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		read, id, err := c.readDocument(ctx, root, name, reader, rep)
+		file := path.Join(documentsFolder, name)
+		read, passages, err := c.readDocument(ctx, root, name, reader, rep)
 		if err != nil {
 			return nil, err
 		}
 		if len(read) == 0 {
 			continue
 		}
-		key := id + "/" + read[0].Language
-		if other := used[key]; other != "" {
-			rep.errorf(path.Join(documentsFolder, name), 0, "this document is also %s", other)
+		key := path.Dir(read[0].ID) // without the number of the section
+		switch other := used[key]; {
+		case other != "" && passages == nil:
+			rep.errorf(file, 0, "this document is also %s", other)
+			continue
+		case other != "": // a text and its copy in another format
+			rep.warnf(file, 0, "this document is left out: %s has the same name and language; if it is another text, rename it", other)
 			continue
 		}
-		used[key] = path.Join(documentsFolder, name)
+		used[key] = file
+		maps.Copy(c.passages, passages)
 		sections = append(sections, read...)
 	}
 	return sections, nil
 }
 
 // readDocument reads one file of documents/. Markdown that begins with its facts is ours; everything else is taken as it
-// is.
-func (c *Content) readDocument(ctx context.Context, root *os.Root, name string, reader DocumentReader, rep *report) (_ []gallery.Section, id string, err error) {
+// is, and comes with its passages.
+func (c *Content) readDocument(ctx context.Context, root *os.Root, name string, reader DocumentReader, rep *report) ([]gallery.Section, map[string][]gallery.Passage, error) {
 	file := path.Join(documentsFolder, name)
 	if main, ok := strings.CutSuffix(name, sidecar); ok {
 		if !exists(root, path.Join(documentsFolder, main)) {
 			rep.warnf(file, 0, "there is no document %s that these facts are about", main)
 		}
-		return nil, "", nil
+		return nil, nil, nil
 	}
 	stem, markdown := strings.CutSuffix(name, ".md")
 	if markdown {
 		if ours, err := beginsWithFacts(root, file); err == nil && (ours || reader == nil) {
 			data, ok := readText(root, file, rep)
 			if !ok {
-				return nil, "", nil
+				return nil, nil, nil
 			}
 			id, language, _ := strings.Cut(stem, ".")
 			if !slug.MatchString(id) {
 				rep.errorf(file, 0, "the name of the file is the document's id: %q must be lower case letters, digits and dashes", id)
-				return nil, "", nil
+				return nil, nil, nil
 			}
-			return parseDocument(file, id, language, data, c.Gallery, rep), id, nil
+			return parseDocument(file, id, language, data, c.Gallery, rep), nil, nil
 		}
 	}
 	if reader == nil {
 		rep.warnf(file, 0, "only Markdown (.md) is read from %s; this file is left out", documentsFolder)
-		return nil, "", nil
+		return nil, nil, nil
 	}
 	data, ok := readRaw(root, file, rep)
 	if !ok {
-		return nil, "", nil
+		return nil, nil, nil
 	}
-	d := newDocumentFile(name, c.Gallery)
-	sections, err := c.readOther(ctx, root, d, data, reader, rep)
-	return sections, d.id, err
+	return c.readOther(ctx, root, newDocumentFile(name, c.Gallery), data, reader, rep)
 }
 
 // beginsWithFacts reports whether a file begins with front matter.

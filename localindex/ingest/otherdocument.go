@@ -82,7 +82,7 @@ func idOf(name string) string {
 
 // readOther reads a document of another format. A document that cannot be read is left out with a warning: the others are
 // not the worse for it.
-func (c *Content) readOther(ctx context.Context, root *os.Root, d documentFile, data []byte, reader DocumentReader, rep *report) ([]gallery.Section, error) {
+func (c *Content) readOther(ctx context.Context, root *os.Root, d documentFile, data []byte, reader DocumentReader, rep *report) ([]gallery.Section, map[string][]gallery.Passage, error) {
 	g := c.Gallery
 	front, y := readSidecar(root, d.file, g, rep)
 	if front.Language == "" {
@@ -100,11 +100,11 @@ func (c *Content) readOther(ctx context.Context, root *os.Root, d documentFile, 
 	}
 	out, err := reader.Read(ctx, d.file, data, wish)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	if err != nil {
 		rep.warnf(d.file, 0, "this document is left out: %s", withoutName(err, d.file))
-		return nil, nil
+		return nil, nil, nil
 	}
 	for _, n := range out.Notes {
 		rep.warnf(d.file, 0, "%s", n)
@@ -123,7 +123,8 @@ func (c *Content) readOther(ctx context.Context, root *os.Root, d documentFile, 
 		front.Language = g.Languages[0]
 	}
 	front.settle(y, g)
-	return c.sectionsOf(d, front, out, told), nil
+	sections, passages := c.sectionsOf(d, front, out, told)
+	return sections, passages, nil
 }
 
 // withoutName is an error of a document whose name stands beside it.
@@ -153,8 +154,9 @@ func readSidecar(root *os.Root, file string, g *gallery.Gallery, rep *report) (d
 
 // sectionsOf makes sections and passages of the parts of a document. Unless the document's language was told, a part in
 // another of the gallery's languages has that one: many catalogues hold both texts.
-func (c *Content) sectionsOf(d documentFile, front documentFront, out pipeline.Output, told bool) []gallery.Section {
+func (c *Content) sectionsOf(d documentFile, front documentFront, out pipeline.Output, told bool) ([]gallery.Section, map[string][]gallery.Passage) {
 	var sections []gallery.Section
+	passages := map[string][]gallery.Passage{}
 	for i, part := range out.Sections {
 		language := front.Language
 		if !told {
@@ -180,10 +182,10 @@ func (c *Content) sectionsOf(d documentFile, front documentFront, out pipeline.O
 			if p.LastPage != p.Page {
 				passage.LastPage = p.LastPage
 			}
-			c.passages[s.ID] = append(c.passages[s.ID], passage)
+			passages[s.ID] = append(passages[s.ID], passage)
 		}
 	}
-	return sections
+	return sections, passages
 }
 
 // readRaw reads a document as it is, with the limit of its kind.

@@ -67,6 +67,7 @@ func TestOtherDocuments(t *testing.T) {
 		"guide.zh.txt":            "参观须知\n\n请勿触摸展品。\n",
 		"vase-notes.txt":          "The vase was bought in 1951.\n",
 		"vase-notes.txt.yaml":     "title: Notes on the vase\nexhibit: vase\nlevel: expert\n",
+		"vase-notes.xhtml":        "<p>The vase was bought in 1951, say the papers.</p>",
 		"plain.md":                "# Plain\n\nMarkdown without any facts.\n",
 		"broken.docx":             "no zip",
 		"sheet.xlsx":              "PK\x03\x04",
@@ -95,6 +96,7 @@ func TestOtherDocuments(t *testing.T) {
 	for _, tt := range []struct{ file, want string }{
 		{"broken.docx", "warning: this document is left out: open: this is not a DOCX file"},
 		{"sheet.xlsx", "warning: this document is left out: open: this is an Excel file"},
+		{"vase-notes.xhtml", "warning: this document is left out: documents/vase-notes.txt has the same name and language; if it is another text, rename it"},
 		{"lonely.pdf.yaml", "warning: there is no document lonely.pdf"},
 		{"wrong.txt.yaml", `error: domain: "shop" is none of`},
 		{"wrong.txt.yaml", `error: exhibit: there is no exhibit "nothing"`},
