@@ -125,9 +125,12 @@ func calibrate(ctx context.Context, net *neural.Net, refs []Reference, vectors [
 	for k := range tried {
 		i := k * len(refs) / tried
 		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			photo, err := viewOf(refs[i], uint64(i))
-			if err != nil || ctx.Err() != nil {
-				return firstError(err, ctx.Err())
+			if err != nil {
+				return err
 			}
 			works[k], err = look(photo)
 			return err
@@ -135,9 +138,12 @@ func calibrate(ctx context.Context, net *neural.Net, refs []Reference, vectors [
 	}
 	for k := range others {
 		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			photo, err := synthetic.Distractor(rand.New(rand.NewPCG(calibrationSeed, uint64(k))))
-			if err != nil || ctx.Err() != nil {
-				return firstError(err, ctx.Err())
+			if err != nil {
+				return err
 			}
 			seen, err := look(photo)
 			if err == nil {
@@ -188,13 +194,4 @@ func viewOf(ref Reference, seed uint64) (gocv.Mat, error) {
 		return picture.Clone(), nil
 	}
 	return photo, nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
