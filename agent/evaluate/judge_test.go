@@ -146,3 +146,20 @@ func TestJudgedFigures(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+func FuzzVerdict(f *testing.F) {
+	f.Add(`{"supported":[true,false],"relevant":[true],"covered":[],"relevancy":0.5,"refused":false}`)
+	f.Add("```json\n{}\n```")
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := readVerdict(text, 2, 1, 0)
+		if err != nil {
+			return
+		}
+		j := v.measures(Case{}, heard{done: agent.Done{Answered: true}})
+		for _, share := range []*float64{j.Faithful, j.Precision, j.Recall, j.Relevant} {
+			if share != nil && !(*share >= 0 && *share <= 1) {
+				t.Errorf("%q: %v", text, *share)
+			}
+		}
+	})
+}
