@@ -272,7 +272,7 @@ func (g *Guide) rewriteRest(ctx context.Context, c *guideCaller, done []report, 
 }
 
 // inWords are the tasks whose facts a model may put into words. Hours, prices, ways and lists are said as they were computed.
-var inWords = []plan.Template{plan.Compare, plan.Highlights, plan.Family}
+var inWords = []plan.Template{plan.Compare, plan.Highlights}
 
 // replyTask sends what a task brought. Hours and routes are said as they were computed; the model may put the rest
 // into words.
