@@ -151,13 +151,14 @@ func TestRun(t *testing.T) {
 		}
 	}
 
-	// Photos of distractors get their name, which is a false one.
+	// Photos of distractors get their name, which is a false one. An invented painting is on no photo.
+	o.Invented = 1
 	o.Progress, o.Distractors, o.Index = nil, filepath.Join(filepath.Dir(o.Labels), "distractors"), vector.HNSW
 	r, err = Run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.References != 5 || r.FalseAccept != (Count{Count: 2, Share: 1}) || r.Photos[4].Answer != "distractor:more/4.png" || r.VectorIndex.Kind != vector.HNSW {
+	if r.References != 6 || r.Invented != 1 || r.FalseAccept != (Count{Count: 2, Share: 1}) || r.Photos[4].Answer != "distractor:more/4.png" || r.VectorIndex.Kind != vector.HNSW {
 		t.Errorf("with distractors: %d references, false accepts %+v, answer %q", r.References, r.FalseAccept, r.Photos[4].Answer)
 	}
 }
