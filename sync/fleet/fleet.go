@@ -38,6 +38,9 @@ type Options struct {
 	Logger  *slog.Logger  // nil discards
 }
 
+// maxEach is how many events a simulated kiosk records at most, see outbox.Options.Brief.
+const maxEach = 30_000
+
 // Milliseconds are percentiles of a time.
 type Milliseconds struct {
 	P50 float64 `json:"p50"`
@@ -158,6 +161,9 @@ func Run(ctx context.Context, opt Options) (_ Report, streams []Stream, err erro
 	if opt.Kiosks < 1 || opt.Kiosks > 10_000 || opt.Rate <= 0 {
 		return Report{}, nil, errors.New("fleet: 1 to 10,000 kiosks and a rate above 0")
 	}
+	if n := opt.Rate*opt.Last.Seconds()/float64(opt.Kiosks) + float64(opt.Backlog); n > maxEach {
+		return Report{}, nil, fmt.Errorf("fleet: %.0f events a kiosk, at most %d", n, maxEach)
+	}
 	f := &fleet{opt: opt, report: Report{Kiosks: opt.Kiosks, Rate: opt.Rate}}
 	defer func() {
 		err = errors.Join(err, each(f.kiosks, func(k *kiosk) error { return k.Close() }))
@@ -222,7 +228,7 @@ func (f *fleet) kiosk(name string) (*kiosk, error) {
 		return nil, fmt.Errorf("open simulated kiosk: %w", err)
 	}
 	var err error
-	if k.Outbox, err = outbox.Open(dir, outbox.Options{Kiosk: name, Logger: f.opt.Logger}); err != nil {
+	if k.Outbox, err = outbox.Open(dir, outbox.Options{Kiosk: name, Logger: f.opt.Logger, Brief: true}); err != nil {
 		return nil, err
 	}
 	opt := link.Options{Broker: f.opt.Broker, Site: f.opt.Site, Kiosk: name, Outbox: &k.measured, Version: "fleet", Logger: f.opt.Logger, Dial: f.line.dial}

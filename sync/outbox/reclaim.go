@@ -61,7 +61,7 @@ func (o *Outbox) copyTo(dir string) (err error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	fresh, err := openDB(dir, o.opt.Logger)
+	fresh, err := openDB(dir, o.opt)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (o *Outbox) swap() error {
 	if err := syncDir(o.dir); err != nil {
 		return err
 	}
-	db, err := openDB(store, o.opt.Logger)
+	db, err := openDB(store, o.opt)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,11 @@ import (
 
 // storeOptions are for a small device: 81 MiB of (sparse) files instead of 2 GiB, 8 MiB memtables, no compression,
 // and every commit synced. Values never reach the 1 MiB at which they would leave the LSM tree for the value log.
-func storeOptions(dir string, logger *slog.Logger) badger.Options {
+func storeOptions(dir string, opt Options) badger.Options {
+	compactors := 2
+	if opt.Brief {
+		compactors = 0
+	}
 	return badger.DefaultOptions(dir).
 		WithSyncWrites(true).
 		WithMemTableSize(8 << 20).
@@ -28,7 +32,7 @@ func storeOptions(dir string, logger *slog.Logger) badger.Options {
 		WithBlockCacheSize(8 << 20).
 		WithIndexCacheSize(4 << 20).
 		WithValueLogFileSize(32 << 20).
-		WithNumCompactors(2).
+		WithNumCompactors(compactors).
 		WithCompression(options.None).
 		WithMetricsEnabled(false).
 		WithVerifyValueChecksum(true).
@@ -36,11 +40,11 @@ func storeOptions(dir string, logger *slog.Logger) badger.Options {
 		// table.VerifyChecksum uses the block that it could not read).
 		WithChecksumVerificationMode(options.OnTableRead).
 		WithDetectConflicts(false). // one writer
-		WithLogger(badgerLog{logger})
+		WithLogger(badgerLog{opt.Logger})
 }
 
 // openDB opens the database; a panic over damaged files counts as an error of it.
-func openDB(dir string, logger *slog.Logger) (db *badger.DB, err error) {
+func openDB(dir string, opt Options) (db *badger.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			db, err = nil, fmt.Errorf("open store: %v", r)
@@ -49,7 +53,7 @@ func openDB(dir string, logger *slog.Logger) (db *badger.DB, err error) {
 	if err := dropEmpty(dir); err != nil {
 		return nil, err
 	}
-	if db, err = badger.Open(storeOptions(dir, logger)); err != nil {
+	if db, err = badger.Open(storeOptions(dir, opt)); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	return db, syncDir(filepath.Dir(dir))
