@@ -11,7 +11,7 @@ import (
 )
 
 type benchRecognitionCmd struct {
-	Sizes      []int  `default:"100,1000,10000" help:"References of each collection. 10,000 take some minutes and 3 GB of memory to build."`
+	Sizes      []int  `default:"100,1000" help:"References of each collection. 10,000 take some 10 minutes of processor time and 3 GB of memory to build."`
 	References string `type:"existingdir" help:"Folder of pictures that each collection begins with; the rest is invented."`
 	Photos     int    `default:"100" help:"Photos of works to take and recognise; half as many show other things."`
 	Index      string `enum:"auto,exact,hnsw" default:"auto" help:"Vector index: auto, exact or hnsw."`
