@@ -209,6 +209,7 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 	if err != nil {
 		return Done{}, err
 	}
+	defer func() { out.trace.Use(caller.Used()) }()
 	switch {
 	case p.Mode == plan.Clarify:
 		return askBack(p, out), nil

@@ -187,11 +187,14 @@ func TestServerFaults(t *testing.T) {
 		"another plan":               says(`{"steps":[{"id":1,"tool":"venue_info","args":{"topic":"hours","day":{"name":"today"}}}]}`),
 		"a circle":                   says(`{"steps":[{"id":1,"tool":"compare","args":{},"depends_on":[2]},{"id":2,"tool":"compare","args":{},"depends_on":[1]}]}`),
 	}
+	// The small library is held in memory; its plan begins with a step that brings nothing either.
+	const question, words = "Compare the Penrose tiling and the ice-crack lattice", "Both cover a plane [1]."
+	const plan = `{"steps":[{"id":1,"tool":"recall","args":{"question":"zzz qqq"}},{"id":2,"tool":"exhibit","args":{"id":"ice-crack"},"depends_on":[1]}]}`
 	good := map[string]reply{
-		"plan": says(missingPlan), "explore": calls("exhibit", `{"id":"penrose-tiling"}`), "replan": says(`{"action":"advance"}`),
-		"write": says(goodWords), "rewrite": says(goodWords),
+		"plan": says(plan), "explore": calls("exhibit", `{"id":"penrose-tiling"}`), "replan": says(`{"action":"advance"}`),
+		"write": says(words), "rewrite": says(words),
 	}
-	lib := sampleLibrary(t)
+	lib := testLibrary(t)
 	for _, purpose := range []string{"plan", "explore", "replan", "write", "rewrite"} {
 		for name, fault := range faults {
 			t.Run(purpose+"/"+name, func(t *testing.T) {
@@ -202,7 +205,7 @@ func TestServerFaults(t *testing.T) {
 				}
 				switch purpose {
 				case "rewrite": // is asked for only where the answer is faulty
-					scripts["write"] = []reply{says(goodWords + " It has 4713 tiles [1].")}
+					scripts["write"] = []reply{says(words + " It has 4713 tiles [1].")}
 				case "replan": // where no call helps
 					scripts["explore"] = []reply{says(`{"action":"skip"}`)}
 				}
@@ -210,7 +213,7 @@ func TestServerFaults(t *testing.T) {
 				s, keep := serve(t, scripts), trace.NewKeep(1)
 				ctx, late := context.WithTimeout(t.Context(), time.Minute)
 				defer late()
-				h := hearIn(ctx, s.guide(t, Options{Trace: keep, FirstTokenTimeout: 300 * time.Millisecond, AnswerTimeout: time.Second}), lib, Turn{Visit: "v", Question: compareQuestion, Language: "en"})
+				h := hearIn(ctx, s.guide(t, Options{Trace: keep, FirstTokenTimeout: 300 * time.Millisecond, AnswerTimeout: time.Second}), lib, Turn{Visit: "v", Question: question, Language: "en"})
 				if h.done == nil || h.message != "" {
 					t.Fatalf("events %v, message %q", h.types, h.message)
 				}
@@ -218,11 +221,19 @@ func TestServerFaults(t *testing.T) {
 					t.Errorf("not answered: %s", h.text)
 				}
 				checkNumbers(t, h)
+				for _, id := range []string{"penrose-tiling", "ice-crack"} {
+					if h.done.WrittenBy == WrittenByTools && !slices.ContainsFunc(h.sources, func(s Source) bool { return s.Exhibit == id }) {
+						t.Errorf("nothing of %s: %s", id, h.text)
+					}
+				}
 				if strings.Contains(h.text, "471") {
 					t.Errorf("invented: %s", h.text)
 				}
 				s.mu.Lock()
 				defer s.mu.Unlock()
+				if s.asked[purpose] == 0 {
+					t.Errorf("asked %v", s.asked)
+				}
 				total := 0
 				for _, n := range s.asked {
 					total += n
@@ -360,6 +371,13 @@ func TestServerWays(t *testing.T) {
 			}
 			if fmt.Sprint(turn.Limits) != fmt.Sprint(tt.limits) {
 				t.Errorf("limits %v, want %v", turn.Limits, tt.limits)
+			}
+			requests := 0
+			for _, n := range s.asked {
+				requests += n
+			}
+			if turn.Used.Models != requests || turn.Used.Tools == 0 || turn.Used.Steps == 0 {
+				t.Errorf("used %+v, %d requests", turn.Used, requests)
 			}
 			cost := 0.0
 			for _, m := range turn.Models {

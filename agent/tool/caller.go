@@ -227,6 +227,13 @@ func (c *Caller) Step() Limit {
 	return ""
 }
 
+// Used is what the run has taken of its limits so far.
+func (c *Caller) Used() trace.Used {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return trace.Used{Models: c.models, Tools: c.tools, Steps: c.steps}
+}
+
 // compact brings arguments into one form, so that spaces make no other call of it.
 func compact(args json.RawMessage) json.RawMessage {
 	var v any

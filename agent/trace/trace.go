@@ -25,10 +25,18 @@ type Turn struct {
 	Tools    []ToolCall      `json:"tools,omitempty"`
 	Models   []ModelCall     `json:"models,omitempty"`
 	Checks   []Check         `json:"checks,omitempty"`
+	Used     Used            `json:"used"`             // of the limits of the run
 	Limits   []string        `json:"limits,omitempty"` // that were hit, in the order they were
 	Outcome  string          `json:"outcome"`          // answered, nothing, clarify, courtesy, failed, cancelled
 	By       string          `json:"by,omitempty"`     // who wrote the answer
 	Cost     float64         `json:"cost,omitempty"`   // of all model calls, in the currency of the prices
+}
+
+// Used counts what a turn took of its limits.
+type Used struct {
+	Models int `json:"model_calls"`
+	Tools  int `json:"tool_calls"`
+	Steps  int `json:"steps"`
 }
 
 // Stage is one part of a turn. Millis count from the turn's begin.
@@ -104,8 +112,8 @@ type Listener interface{ Part(Part) }
 type Part struct {
 	Visit string    `json:"visit,omitempty"`
 	Began time.Time `json:"began"` // of the turn
-	Kind  string    `json:"kind"`  // stage, plan, search, step, tool, model, check, limit, end
-	Data  any       `json:"data"`  // of the kind's type: Stage, json.RawMessage, Search, Step, ToolCall, ModelCall, Check, string, Turn
+	Kind  string    `json:"kind"`  // stage, plan, search, step, tool, model, check, limit, used, end
+	Data  any       `json:"data"`  // of the kind's type: Stage, json.RawMessage, Search, Step, ToolCall, ModelCall, Check, string, Used, Turn
 }
 
 // Recorder collects the record of one turn. All its methods may be called at the same time; a nil Recorder records
@@ -197,6 +205,11 @@ func (r *Recorder) Check(kind, what, result string) {
 // Limit notes a limit that was hit.
 func (r *Recorder) Limit(what string) {
 	r.note("limit", func(t *Turn) any { t.Limits = append(t.Limits, what); return what })
+}
+
+// Use notes what the turn took of its limits.
+func (r *Recorder) Use(u Used) {
+	r.note("used", func(t *Turn) any { t.Used = u; return u })
 }
 
 // End closes the record and returns it.

@@ -24,8 +24,9 @@ func TestRecorder(t *testing.T) {
 	r.Model(ModelCall{Purpose: "rewrite", Cost: 0.5})
 	r.Check("unsupported", "the number 42", "withheld")
 	r.Limit("tool calls of a run")
+	r.Use(Used{Models: 2, Tools: 4})
 	turn := r.End("answered", "model")
-	if turn.Cost != 0.75 || len(turn.Tools) != 4 || turn.Millis != 8 || turn.Stages[0].Millis != 1 {
+	if turn.Cost != 0.75 || turn.Used.Tools != 4 || len(turn.Tools) != 4 || turn.Millis != 8 || turn.Stages[0].Millis != 1 {
 		t.Errorf("%+v", turn)
 	}
 	var out strings.Builder
