@@ -28,8 +28,13 @@ const version = 3
 // character recognition that took too long: it may give more another time, but not for ever.
 const maxTries = 3
 
-// chunksFolder holds the sections of documents by their key.
-const chunksFolder = "chunks"
+// What is kept of documents: as they were read, which may take minutes, and as they were divided.
+const (
+	readFolder   = "read"
+	chunksFolder = "chunks"
+)
+
+func folders() []string { return []string{readFolder, chunksFolder} }
 
 // Options of a pipeline.
 type Options struct {
@@ -58,8 +63,10 @@ func New(o Options) (*Pipeline, error) {
 	if o.Dir == "" {
 		return p, nil
 	}
-	if err := os.MkdirAll(filepath.Join(o.Dir, chunksFolder), 0o755); err != nil {
-		return nil, fmt.Errorf("open pipeline of documents: %w", err)
+	for _, folder := range folders() {
+		if err := os.MkdirAll(filepath.Join(o.Dir, folder), 0o755); err != nil {
+			return nil, fmt.Errorf("open pipeline of documents: %w", err)
+		}
 	}
 	docs, err := Load(o.Dir)
 	if err != nil {
@@ -108,7 +115,8 @@ func (p *Pipeline) Read(ctx context.Context, file string, data []byte, w Wish) (
 		p.docs[file] = d
 		d.did(Received, p.options.Now(), 0)
 	}
-	key, err := p.key(file, data, hash, w)
+	d.Read = p.readKey(file, data, hash)
+	key, err := p.key(d.Read, w)
 	if err != nil {
 		return Output{}, err
 	}
@@ -117,7 +125,7 @@ func (p *Pipeline) Read(ctx context.Context, file string, data []byte, w Wish) (
 	} else if d.Failed != nil && (d.Failed.Step == Parsed || d.Failed.Step == Chunked) && (!d.Failed.Again || d.Tries >= maxTries) {
 		return Output{}, d.Failed
 	} else if d.came(Chunked) {
-		if out, ok := p.kept(key); ok && (!out.Partial || d.Tries >= maxTries) {
+		if out, ok := kept[Output](p, chunksFolder, key); ok && len(out.Sections) > 0 && (!out.Partial || d.Tries >= maxTries) {
 			return out, nil
 		}
 	}
@@ -126,26 +134,30 @@ func (p *Pipeline) Read(ctx context.Context, file string, data []byte, w Wish) (
 	if err != nil {
 		return Output{}, err
 	}
-	return out, p.keep(key, out)
+	return out, p.keep(chunksFolder, key, out)
 }
 
-// key names what a document's sections depend on.
-func (p *Pipeline) key(file string, data []byte, hash string, w Wish) (string, error) {
-	var reader string // what reads it, and with what
+// readKey names what the reading of a document depends on: its content, what reads it, and with what help.
+func (p *Pipeline) readKey(file string, data []byte, hash string) string {
+	var reader string
 	if format, err := document.Sniff(file, data); err == nil && p.options.Parsers[format] != nil {
 		reader = string(format)
 		if with, ok := p.options.Parsers[format].(document.Dependent); ok {
 			reader += " " + with.DependsOn()
 		}
 	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s\n%s", version, hash, reader))
+	return hex.EncodeToString(sum[:])
+}
+
+// key names what a document's sections depend on: how it was read, and how it is divided.
+func (p *Pipeline) key(read string, w Wish) (string, error) {
 	key, err := json.Marshal(struct {
-		Version  int
-		Hash     string
+		Read     string
 		Wish     Wish
-		Reader   string
 		Semantic bool
 		Model    bool
-	}{version, hash, w, reader, p.options.Similarity != nil, p.options.Rewriter != nil})
+	}{read, w, p.options.Similarity != nil, p.options.Rewriter != nil})
 	if err != nil {
 		return "", fmt.Errorf("name document: %w", err)
 	}
@@ -153,19 +165,37 @@ func (p *Pipeline) key(file string, data []byte, hash string, w Wish) (string, e
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// parse reads a document, or takes what was read of it before.
+func (p *Pipeline) parse(ctx context.Context, d *Document, data []byte) (document.Document, error) {
+	if before, ok := kept[document.Document](p, readFolder, d.Read); ok && d.came(Parsed) && (!before.Partial || d.Tries > maxTries) {
+		return before, nil
+	}
+	began := p.options.Now()
+	parsed, err := document.Parse(ctx, d.File, data, document.Options{Parsers: p.options.Parsers})
+	if err != nil {
+		return parsed, err
+	}
+	d.did(Parsed, p.options.Now(), p.options.Now().Sub(began))
+	return parsed, p.keep(readFolder, d.Read, parsed)
+}
+
 // divide parses and chunks a document, and notes how that went.
 func (p *Pipeline) divide(ctx context.Context, d *Document, data []byte, w Wish) (Output, error) {
-	began := p.options.Now()
-	parsed, err := document.Parse(ctx, d.File, data, document.Options{Parsers: p.options.Parsers, Language: w.Language})
+	parsed, err := p.parse(ctx, d, data)
 	if ctx.Err() != nil {
 		return Output{}, ctx.Err()
+	}
+	if errors.Is(err, errKeep) {
+		return Output{}, err
 	}
 	if err != nil {
 		d.fail(Parsed, p.options.Now(), reason(err))
 		d.Failed.Again = !document.Lasting(err) || parsed.Partial
 		return Output{}, err
 	}
-	d.did(Parsed, p.options.Now(), p.options.Now().Sub(began))
+	if w.Language != "" {
+		parsed.Language = w.Language
+	}
 	d.Format, d.Pages, d.Notes = string(parsed.Format), parsed.Pages, parsed.Notes
 	if len(parsed.NeedsOCR) > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%d of %d pages are pictures of text that were not recognised: %s", len(parsed.NeedsOCR), parsed.Pages, ranges(parsed.NeedsOCR)))
@@ -178,7 +208,7 @@ func (p *Pipeline) divide(ctx context.Context, d *Document, data []byte, w Wish)
 		d.log(p.options.Now(), "%s", n)
 	}
 
-	began = p.options.Now()
+	began := p.options.Now()
 	proposal := p.plan(parsed, w)
 	chunks, err := chunk.New(chunk.Options{
 		Chunkers: proposal.Chunkers, Sizes: proposal.Sizes, Similarity: p.options.Similarity, Rewriter: p.options.Rewriter,
@@ -270,32 +300,32 @@ func ranges(numbers []int) string {
 	return b.String()
 }
 
-// kept reads sections that were made before.
-func (p *Pipeline) kept(key string) (Output, bool) {
+// errKeep is a fault of the disk, and none of the document.
+var errKeep = errors.New("keep what was read of documents")
+
+// kept reads what was made before.
+func kept[T any](p *Pipeline, folder, key string) (made T, ok bool) {
 	if p.options.Dir == "" {
-		return Output{}, false
+		return made, false
 	}
-	data, err := os.ReadFile(filepath.Join(p.options.Dir, chunksFolder, key+".json"))
+	data, err := os.ReadFile(filepath.Join(p.options.Dir, folder, key+".json"))
 	if err != nil {
-		return Output{}, false
+		return made, false
 	}
-	var out Output
-	if err := json.Unmarshal(data, &out); err != nil || len(out.Sections) == 0 {
-		return Output{}, false
-	}
-	return out, true
+	err = json.Unmarshal(data, &made)
+	return made, err == nil
 }
 
-func (p *Pipeline) keep(key string, out Output) error {
+func (p *Pipeline) keep(folder, key string, made any) error {
 	if p.options.Dir == "" {
 		return nil
 	}
-	data, err := json.Marshal(out)
-	if err != nil {
-		return fmt.Errorf("keep sections: %w", err)
+	data, err := json.Marshal(made)
+	if err == nil {
+		err = durable.WriteFile(filepath.Join(p.options.Dir, folder, key+".json"), data, 0o644)
 	}
-	if err := durable.WriteFile(filepath.Join(p.options.Dir, chunksFolder, key+".json"), data, 0o644); err != nil {
-		return fmt.Errorf("keep sections: %w", err)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errKeep, err)
 	}
 	return nil
 }
@@ -351,16 +381,18 @@ func (p *Pipeline) Save() error {
 	}
 	used := map[string]bool{}
 	for _, d := range docs {
-		used[d.Key+".json"] = true
+		used[d.Key+".json"], used[d.Read+".json"] = true, true
 	}
-	entries, err := os.ReadDir(filepath.Join(p.options.Dir, chunksFolder))
-	if err != nil {
-		return fmt.Errorf("clear sections of old documents: %w", err)
-	}
-	for _, e := range entries {
-		if !used[e.Name()] && strings.HasSuffix(e.Name(), ".json") {
-			if err := os.Remove(filepath.Join(p.options.Dir, chunksFolder, e.Name())); err != nil {
-				return fmt.Errorf("clear sections of old documents: %w", err)
+	for _, folder := range folders() {
+		entries, err := os.ReadDir(filepath.Join(p.options.Dir, folder))
+		if err != nil {
+			return fmt.Errorf("clear what is kept of old documents: %w", err)
+		}
+		for _, e := range entries {
+			if !used[e.Name()] && strings.HasSuffix(e.Name(), ".json") {
+				if err := os.Remove(filepath.Join(p.options.Dir, folder, e.Name())); err != nil {
+					return fmt.Errorf("clear what is kept of old documents: %w", err)
+				}
 			}
 		}
 	}

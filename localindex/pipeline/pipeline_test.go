@@ -139,8 +139,14 @@ func TestOnlyWhatChangedIsDoneAgain(t *testing.T) {
 	if err != nil || h.calls != 3 || len(out.Sections) != 2 || out.Title != "Guide" {
 		t.Errorf("what was kept is %+v, %v", out, err)
 	}
-	if _, err := p.Read(t.Context(), "a.md", []byte(guide), Wish{Sizes: chunk.Sizes{Passage: 100}}); err != nil || h.calls != 4 {
-		t.Errorf("%v; a document that is to be divided otherwise was not", err)
+	if _, err := p.Read(t.Context(), "a.md", []byte(guide), Wish{Sizes: chunk.Sizes{Passage: 100}}); err != nil || h.calls != 3 {
+		t.Errorf("%v; a document that is to be divided otherwise was read again", err)
+	}
+	if divided := p.Documents(); divided[0].Passages == first[0].Passages && divided[0].Key == first[0].Key {
+		t.Errorf("a document that is to be divided otherwise was not: %+v", divided[0])
+	}
+	if out, err := p.Read(t.Context(), "a.md", []byte(guide), Wish{Language: "zh"}); err != nil || out.Language != "zh" || h.calls != 3 {
+		t.Errorf("told that it is Chinese, its language is %q, %v", out.Language, err)
 	}
 
 	delete(files, "a.md")

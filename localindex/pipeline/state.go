@@ -34,6 +34,8 @@ type Document struct {
 	SHA256 string `json:"sha256"`
 	Size   int    `json:"size"`
 	Format string `json:"format,omitempty"`
+	// Read names how it was read: its content, and by what.
+	Read string `json:"read,omitempty"`
 	// Key names what the sections were made from: the content and everything that says how it is divided.
 	Key   string `json:"key,omitempty"`
 	Tries int    `json:"tries,omitempty"` // how often it was read under that name
