@@ -32,7 +32,7 @@ const (
 	bonusRules     = 0.15 // it is a rule of the house, where it was asked what is allowed
 	bonusFirst     = 0.03 // it opens its section
 	bonusCatalogue = 0.60 // it is the catalogue's own word on what is asked: who made it, from when it is
-	malusLevel     = 0.15 // its section is written for others
+	malusLevel     = 0.25 // its section is written for others
 	malusMaterials = 0.30 // what it is made of is only half an answer to how it was made
 	malusFacts     = 0.15 // it is of the catalogue facts, and the question does not ask for such
 )
@@ -175,6 +175,9 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 // asksLeave matches questions for what visitors may do.
 var asksLeave = regexp.MustCompile(`^(can|may|could|am|are) (i|we)\b|\ballowed\b|(可以|能|允许|准).*吗`)
 
+// asksToDo matches those that no text on an exhibit answers.
+var asksToDo = regexp.MustCompile(`^(may|am|are) (i|we)\b|\ballowed to\b|允许|准许`)
+
 // contentWords is about how many words a text has that are no function words; two Chinese characters are one.
 func contentWords(t words.Terms) int { return len(t.Latin) + len([]rune(t.Han))/2 }
 
@@ -312,6 +315,9 @@ func (q question) hasPairs(p *passage) bool {
 	return len(q.pairs) == 0 || !slices.ContainsFunc(q.pairs, func(r *regexp.Regexp) bool { return !r.MatchString(words.Fold(p.Text)) })
 }
 
+// whereElse matches questions for other places than the one where an exhibit hangs.
+var whereElse = regexp.MustCompile(`^where (has|have|had)\b|\bwhere else\b|\bbeen (used|seen|found|shown|built)\b`)
+
 // listLine opens the list of what a hall shows.
 var listLine = regexp.MustCompile(`It shows |这里展出：`)
 
@@ -324,12 +330,17 @@ func (q question) outOfPlace(c *candidate) bool {
 	if q.kind == kindHowMany && !q.notion("price") && strings.HasSuffix(c.passage.section.ID, "/tickets") {
 		return true // ages and prices count no visitors
 	}
+	if asksToDo.MatchString(words.Fold(q.text)) && len(q.about) == 0 && c.passage.section.Domain == gallery.DomainExhibit {
+		return true
+	}
 	if !c.passage.facts() {
 		return false
 	}
 	switch q.kind {
 	case kindWhy:
 		return true
+	case kindWhere:
+		return whereElse.MatchString(words.Fold(q.text)) || slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.id != "hall" }) // where it hangs is not where else it is used
 	case kindHow:
 		return !materialLine.MatchString(c.text)
 	}

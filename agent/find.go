@@ -38,6 +38,9 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 		return s.findHouse(d, q, language), nil
 	}
 	for _, in := range languagesFrom(language, s.languages) {
+		if in != language && d.tells(q, language) {
+			continue // its text in the visitor's language has nothing on it, and the others are translations
+		}
 		for _, domains := range narrowings(q) {
 			passages, err := d.gather(ctx, q, in, domains)
 			if err != nil {
@@ -54,6 +57,14 @@ func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (fou
 		}
 	}
 	return found{language: language, question: q, answer: nothing(language, phrasesIn(language).nothing)}, nil
+}
+
+// tells reports whether there is a text, beside the catalogue's facts, in a language on every exhibit that a question is
+// about.
+func (d *desk) tells(q question, language string) bool {
+	return len(q.about) > 0 && !slices.ContainsFunc(q.about, func(id string) bool {
+		return !slices.ContainsFunc(d.lib.Sections(id, language), func(s Section) bool { return !strings.HasSuffix(s.ID, factsSuffix) })
+	})
 }
 
 // narrowings are the domains to search one after the other until one answers: those the question speaks of, then all.

@@ -62,7 +62,7 @@ var notions = []notion{
 	newNotion("birth", false, "birth birthplace birthday", "出生 生于 诞生 生在"),
 	newNotion("death", false, "die death dead", "去世 逝世 死于 死去 死亡"),
 	newNotion("weight", false, "weight weigh heavy kilogram", "重量 多重 公斤"),
-	newNotion("use", false, "usage application apply purpose practical useful", "用途 用处 应用 用来 用于 用过 用它 有用 利用"),
+	newNotion("use", false, "usage application apply purpose practical useful", "用途 用处 应用 用来 用于 用过 用它 用在 用到 有用 利用"),
 	newNotion("color", false, "color", "颜色 色彩 上色"),
 	newNotion("nature", false, "nature natural naturally wild", "自然 大自然 自然界"),
 	newNotion("example", false, "example instance", "例子 例如 比如"),

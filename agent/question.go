@@ -151,7 +151,7 @@ func (q question) asksCatalogue(c *candidate) bool {
 	if q.notion("material") && q.only("make", "material") && q.kind != kindWhy && !q.kind.strict() {
 		return materialLine.MatchString(c.text)
 	}
-	if len(q.focus) > 0 && !q.only("make") {
+	if len(q.focus) > 0 && !q.only("make") && !(q.kind == kindWhen && q.only("make", "discover")) {
 		return false
 	}
 	switch q.kind {

@@ -39,7 +39,7 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 	case pointsAtGuide.MatchString(words.Fold(q.text)), isTask.MatchString(words.Fold(q.text)), now && len(q.focus) == 0:
 		return nil
 	case !q.named && ranksWorks.MatchString(words.Fold(q.text)):
-		return []scope{scopeHouse}
+		return nil
 	case !q.named && howDoI.MatchString(words.Fold(q.text)):
 		return []scope{scopeHouse}
 	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
@@ -82,7 +82,7 @@ var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|pict
 	`[这那此](一)?(幅|件|张|个(作品|展品|图案|东西))|[这那]画`)
 
 // ranksWorks matches questions that rank the exhibits by what no catalogue tells; their texts speak of other things.
-var ranksWorks = regexp.MustCompile(`\b(which|what)( is the)?.{0,30}\b(biggest|largest|smallest|tallest|heaviest|priciest|cheapest|most (expensive|valuable|popular|famous|beautiful|important))\b.{0,12}\b(picture|painting|work|exhibit|piece|object|one)?s?\b|` +
+var ranksWorks = regexp.MustCompile(`\b(which|what)( is the)?.{0,30}\b(biggest|largest|smallest|tallest|heaviest|priciest|cheapest|most (expensive|valuable|popular|famous|beautiful|important))\b.{0,12}\b(picture|painting|work|exhibit|piece|object|one)?s?\b|\b(which|what) (hall|room) is the \w+(est|est one)\b|哪个展?厅最|` +
 	`最(大|小|高|重|贵|便宜|值钱|有名|著名|美|漂亮|受欢迎)的?(是哪)?一?(幅|件|张|个作品|个展品)|哪一?(幅|件|张)(画|展品|作品)?最|哪位(画家|艺术家|作者)最`)
 
 // worksAll matches words that mean all exhibits where none is in hand.

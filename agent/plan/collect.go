@@ -166,7 +166,7 @@ func (c *Catalogue) takeMaker(folded string) (left, name string) {
 }
 
 var (
-	makerAside = regexp.MustCompile(`\([^)]*\)|^(after|attributed to|workshop of|circle of|follower of|school of|据|传|仿)\s*|\battr\b\.?`)
+	makerAside = regexp.MustCompile(`[(（].*$|^(after|attributed to|workshop of|circle of|follower of|school of|据|传|仿)\s*|\battr\b\.?`)
 	makerParts = regexp.MustCompile(`\s*(?:,|;|、|，|与|和| and | detto | o |·)\s*`)
 )
 
@@ -195,7 +195,7 @@ func makerNames(maker string) []string {
 			out = append(out, part)
 		}
 	}
-	return slices.DeleteFunc(out, func(s string) bool { return isLatin(s) && len(s) < 4 })
+	return slices.DeleteFunc(out, func(s string) bool { return isLatin(s) && (len(s) < 4 || s[0] <= '9') })
 }
 
 // What a question for the catalogue may have beside what was taken out.
