@@ -4,6 +4,7 @@ package venue
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -180,11 +181,33 @@ func Events(g *gallery.Gallery, date time.Time) []gallery.Event {
 			if e.Date != date.Format(time.DateOnly) {
 				continue
 			}
-		case !open, e.Day != "" && e.Day != weekdays[date.Weekday()]:
+		case !open, e.Day != "" && e.Day != weekdays[date.Weekday()], e.Day != "" && !inMonth(e, date):
 			continue
 		}
 		out = append(out, e)
 	}
 	slices.SortStableFunc(out, func(a, b gallery.Event) int { return strings.Compare(a.Start, b.Start) })
 	return out
+}
+
+// ofMonth matches on which of a month's weekdays an event is: the first Friday, 第二个星期六, the last Sunday.
+var ofMonth = regexp.MustCompile(`(?i)\b(first|second|third|fourth|last) (?:mon|tues|wednes|thurs|fri|satur|sun)day|(第[一二三四]|最后一)个(?:星期|周)`)
+
+var ordinals = map[string]int{"first": 1, "second": 2, "third": 3, "fourth": 4, "第一": 1, "第二": 2, "第三": 3, "第四": 4}
+
+// inMonth reports whether a date is the one of its month that an event's words name; true where they name none. An event
+// has no other place for it.
+func inMonth(e gallery.Event, date time.Time) bool {
+	for _, when := range e.When {
+		m := ofMonth.FindStringSubmatch(when)
+		if m == nil {
+			continue
+		}
+		n, ok := ordinals[strings.ToLower(m[1]+m[2])]
+		if !ok { // the last one
+			return date.AddDate(0, 0, 7).Month() != date.Month()
+		}
+		return (date.Day()-1)/7+1 == n
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package venue
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -89,5 +90,41 @@ func TestNextOpen(t *testing.T) {
 	}
 	if _, ok := NextOpen(&gallery.Gallery{}, at("2026-11-29 12:00")); ok {
 		t.Error("open without hours")
+	}
+}
+
+func TestEventsOfAMonth(t *testing.T) {
+	for when, want := range map[string][]int{
+		"First Friday of every month at 18:30": {4}, "每月第二个星期五": {11}, "Last Friday of the month": {25}, "Fridays at 18:30": {4, 11, 18, 25},
+	} {
+		g := &gallery.Gallery{Venue: gallery.Venue{
+			Hours:  []gallery.Hours{{Day: "friday", Open: "10:00", Close: "21:00"}},
+			Events: []gallery.Event{{ID: "talk", Day: "friday", When: gallery.Localized{"en": when}}},
+		}}
+		var got []int
+		for day := 1; day <= 31; day++ {
+			if len(Events(g, time.Date(2026, 12, day, 0, 0, 0, 0, time.UTC))) > 0 {
+				got = append(got, day)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", when, got, want)
+		}
+	}
+}
+
+func TestDatesOfAWeekend(t *testing.T) {
+	for today, want := range map[int][]int{2: {5, 6}, 5: {5, 6}, 6: {6}} {
+		dates, err := Dates(plan.Day{Name: "weekend"}, time.Date(2026, 12, today, 15, 0, 0, 0, time.UTC))
+		var got []int
+		for _, d := range dates {
+			got = append(got, d.Day())
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("on the %d: %v %v, want %v", today, got, err, want)
+		}
+	}
+	if _, err := Resolve(plan.Day{Name: "date", Date: "02-30"}, time.Now()); err == nil {
+		t.Error("30 February is a date")
 	}
 }
