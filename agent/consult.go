@@ -29,8 +29,11 @@ type guideCaller struct {
 // maxPlanText is the most bytes of a text that no visitor sees: a plan, a step, a sentence written again.
 const maxPlanText = 8 << 10
 
-// errDown is a model that is not asked again in a turn in which it did not answer.
-var errDown = errors.New("the model did not answer before in this turn")
+// Why a model is not asked.
+var (
+	errDown  = errors.New("the model did not answer before in this turn")
+	errRests = errors.New("the model did not answer in the last turns, and is left alone for a while")
+)
 
 // ask streams a text of the model. Every request to the server counts as a call of the run and of the visit; one that
 // failed for a while only, before anything was written, is made again after a pause, twice at most. All that a turn asks
@@ -46,7 +49,7 @@ func (g *Guide) ask(ctx context.Context, c *guideCaller, purpose string, r model
 		ctx, cancel := context.WithDeadlineCause(ctx, c.modelUntil(g.answerTimeout), fmt.Errorf("the model did not finish within %v", g.answerTimeout))
 		defer cancel()
 		for {
-			if err = c.allowModel(); err != nil {
+			if err = g.allowModel(c); err != nil {
 				yield("", err)
 				return
 			}
@@ -67,12 +70,18 @@ func (g *Guide) ask(ctx context.Context, c *guideCaller, purpose string, r model
 			}
 			switch {
 			case err == nil || !listening:
+				g.breaker.heard(true, g.clock())
 				return
 			case text.Len() == 0 && call.Tries <= tool.DefaultLimits.Retries && g.pause(ctx, err, call.Tries):
 				continue
 			}
-			if text.Len() == 0 && !errors.Is(err, model.ErrToolCall) {
+			switch {
+			case errors.Is(err, context.Canceled): // the visitor left
+			case text.Len() > 0, errors.Is(err, model.ErrToolCall):
+				g.breaker.heard(true, g.clock())
+			default:
 				c.modelDown()
+				g.breaker.heard(false, g.clock())
 			}
 			yield("", err)
 			return
@@ -123,12 +132,15 @@ func (c *guideCaller) offered() []tool.Spec {
 }
 
 // allowModel takes one call of the model from the limits.
-func (c *guideCaller) allowModel() error {
+func (g *Guide) allowModel(c *guideCaller) error {
 	c.mu.Lock()
 	down := c.down
 	c.mu.Unlock()
-	if down {
+	switch {
+	case down:
 		return errDown
+	case g.breaker.rests(g.clock()):
+		return errRests
 	}
 	if limit := c.Model(); limit != "" {
 		return fmt.Errorf("no more model calls: %s", limit)

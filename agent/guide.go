@@ -56,6 +56,7 @@ type Guide struct {
 	ledgers           ledgers
 	random            func() float64
 	web               Web
+	breaker           breaker
 }
 
 // New returns a guide.
