@@ -71,12 +71,14 @@ func TestFindings(t *testing.T) {
 		t.Errorf("%d pairs, want 4: %+v", report.PairsCount, report.Pairs)
 	}
 
-	again, err := Part{}.Build(t.Context(), g, dir, part)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(report, again.(Report)); d != "" {
-		t.Errorf("the same gallery is found otherwise (-first +second)\n%s", d)
+	if viewsOfLikeWorks > 1 {
+		again, err := Part{}.Build(t.Context(), g, dir, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(report, again.(Report)); d != "" {
+			t.Errorf("the same gallery is found otherwise (-first +second)\n%s", d)
+		}
 	}
 
 	views, err := Views(part)
@@ -119,7 +121,7 @@ func TestLikeWorks(t *testing.T) {
 			picture := c.picture()
 			defer picture.Close()
 			decisions := map[vision.Decision]int{}
-			for n := range 5 {
+			for n := range viewsOfLikeWorks {
 				photo, err := View{Picture: c.name, Number: n}.Take(picture)
 				if err != nil {
 					t.Fatal(err)
@@ -150,7 +152,7 @@ func TestLikeWorks(t *testing.T) {
 					t.Errorf("view %d: %d cards", n, len(ids))
 				}
 			}
-			if c.cards != nil && decisions[vision.DecisionUnknown] > 1 {
+			if c.cards != nil && decisions[vision.DecisionUnknown] > viewsOfLikeWorks/5 {
 				t.Errorf("%v, want the work to be found on most views", decisions)
 			}
 			t.Log(decisions)
@@ -240,11 +242,14 @@ func FuzzViews(f *testing.F) {
 
 func TestPage(t *testing.T) {
 	dir, g := rooms(t)
-	_, r := indexed(t, dir, g)
 	path := func(f string) string { return filepath.Join(dir, f) }
-	report, _, err := Run(t.Context(), r, g, path, vision.Options{})
-	if err != nil {
-		t.Fatal(err)
+	report := Report{
+		Pictures: 900, Tried: 400, Views: 400, Recognised: 380, Offered: 10, Missed: 8, Wrong: 2, WeakCount: 120, PairsCount: 1,
+		Weak: []Weak{
+			{Exhibit: "plain", Picture: "plain.png", Few: true, Features: 3, Views: 2, Missed: []View{{Exhibit: "plain", Picture: "plain.png", Number: 1}}},
+			{Exhibit: "other", Picture: "other.png", Few: true, Views: 2},
+		},
+		Pairs: []Pair{{A: "copy", PictureA: "copy.png", B: "original", PictureB: "original.png", Inliers: 99, Unsure: 3, Wrong: []View{{Exhibit: "copy", Picture: "copy.png"}}}},
 	}
 	for _, language := range []string{"en", "zh"} {
 		var b bytes.Buffer
@@ -252,14 +257,17 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := b.String()
-		title := g.Exhibits[1].Title[language]
-		for _, want := range []string{`<html lang="` + language + `"`, title, "data:image/jpeg;base64,"} {
+		more := map[string]string{"en": "and 118 more", "zh": "另有 118 项"}[language]
+		for _, want := range []string{`<html lang="` + language + `"`, g.Exhibits[1].Title[language], more, "95 %", "900", `class="bad"`} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s: the page lacks %q", language, want)
 			}
 		}
 		if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "http:") || strings.Contains(page, "https:") || strings.Contains(page, "<script") {
 			t.Errorf("%s: the page is not self-contained", language)
+		}
+		if n := strings.Count(page, "data:image/jpeg;base64,"); n != 5 {
+			t.Errorf("%s: %d pictures, want 2 that are hard to recognise, a view of one, and 2 that are alike", language, n)
 		}
 		if len(page) > 2<<20 {
 			t.Errorf("%s: the page has %d bytes", language, len(page))
