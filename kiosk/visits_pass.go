@@ -54,10 +54,7 @@ func (k *Kiosk) givePass(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	expires, err := k.passEnd(in.Keep == "longer")
-	if err != nil {
-		return err
-	}
+	expires := k.passEnd(in.Keep == "longer")
 	if v.Carried != nil && v.Carried.Expires.After(expires) {
 		expires = v.Carried.Expires // a longer one is out already
 	}
@@ -88,29 +85,34 @@ func (k *Kiosk) givePass(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.Status(fiber.StatusCreated).JSON(fiber.Map{
-		"qr": drawn, "code": code[:4] + " " + code[4:], "code_seconds": int(pass.CodeLife.Seconds()), "expires_at": p.Expires,
+		"qr": drawn, "code": code[:4] + " " + code[4:], "code_seconds": int(pass.CodeLife.Seconds()), "expires_at": p.Expires.In(k.zone()),
 	})
 }
 
-// passEnd is when a pass ends that is given now: with the day where the gallery is, or after the days of the settings.
-func (k *Kiosk) passEnd(longer bool) (end time.Time, err error) {
-	err = k.withContent(func(content *content) error {
-		zone, err := time.LoadLocation(content.release.Gallery().TimeZone)
-		if err != nil {
-			zone = time.Local
+// zone is the gallery's.
+func (k *Kiosk) zone() *time.Location {
+	zone := time.Local
+	_ = k.withContent(func(content *content) error { // without content it is the machine's
+		if z, err := time.LoadLocation(content.release.Gallery().TimeZone); err == nil {
+			zone = z
 		}
-		now := k.now().In(zone)
-		end = time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone)
-		if longer {
-			end = end.AddDate(0, 0, k.config.Visit.PassDays-1)
-		}
-		if least := now.Add(leastPass); end.Before(least) {
-			end = least
-		}
-		end = end.UTC().Truncate(time.Second)
 		return nil
 	})
-	return end, err
+	return zone
+}
+
+// passEnd is when a pass ends that is given now: with the day where the gallery is, or after the days of the settings.
+func (k *Kiosk) passEnd(longer bool) time.Time {
+	zone := k.zone()
+	now := k.now().In(zone)
+	end := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone)
+	if longer {
+		end = end.AddDate(0, 0, k.config.Visit.PassDays-1)
+	}
+	if least := now.Add(leastPass); end.Before(least) {
+		end = least
+	}
+	return end.UTC().Truncate(time.Second)
 }
 
 // shortCode makes a code that stands for a pass for some minutes.
