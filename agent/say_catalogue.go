@@ -121,7 +121,7 @@ func (s sayings) ends(f collection.Found, q collection.Query, list []gallery.Exh
 		if q.Order == collection.Newest {
 			word = "最新"
 		}
-		return fmt.Sprintf("按馆里注明的年代，%s的是%s%s。", word, strings.Join(names, "和"), s.undated(f))
+		return fmt.Sprintf("按馆里注明的年代，%s的是%s%s。", word, strings.Join(names, "、"), s.undated(f))
 	}
 	word, is := string(q.Order), "is"
 	if len(names) > 1 {
@@ -133,7 +133,8 @@ func (s sayings) ends(f collection.Found, q collection.Query, list []gallery.Exh
 // way tells how to walk to an exhibit, or to a hall where end is empty.
 func (s sayings) way(start, end gallery.Exhibit, hall string, w tour.Way, halls []string, language string) string {
 	metres, minutes := int(math.Round(w.Metres)), int(math.Ceil(w.Seconds/60))
-	through := halls[min(1, len(halls)-1):]
+	last := halls[len(halls)-1]
+	between := halls[min(1, len(halls)-1) : len(halls)-1]
 	if s.chinese {
 		from, to := "从这里", hall
 		if start.ID != "" {
@@ -146,7 +147,10 @@ func (s sayings) way(start, end gallery.Exhibit, hall string, w tour.Way, halls 
 		if len(halls) == 1 {
 			return out + fmt.Sprintf("，就在同一个展厅（%s）。", halls[0])
 		}
-		return out + fmt.Sprintf("：从%s经%s。", halls[0], strings.Join(through, "、"))
+		if len(between) == 0 {
+			return out + fmt.Sprintf("：从%s到%s。", halls[0], last)
+		}
+		return out + fmt.Sprintf("：从%s经%s到%s。", halls[0], strings.Join(between, "、"), last)
 	}
 	from, to := "From here", s.theHall(hall)
 	if start.ID != "" {
@@ -163,7 +167,10 @@ func (s sayings) way(start, end gallery.Exhibit, hall string, w tour.Way, halls 
 	if len(halls) == 1 {
 		return out + fmt.Sprintf(", in the same hall (%s).", halls[0])
 	}
-	return out + fmt.Sprintf(": from %s through %s.", halls[0], strings.Join(through, ", then "))
+	if len(between) == 0 {
+		return out + fmt.Sprintf(": from %s to %s.", halls[0], last)
+	}
+	return out + fmt.Sprintf(": from %s through %s to %s.", halls[0], strings.Join(between, " and "), last)
 }
 
 // next suggests an exhibit.

@@ -115,8 +115,13 @@ func (s *shelf) addSteps(out *steps, template plan.Template, a plan.Arguments, t
 		out.add(toolNext, "what to see next", nextArgs{Interests: a.Interests, Dislikes: a.Dislikes, StepFree: a.StepFree, Children: a.Children})
 	case plan.Walk:
 		to := ""
-		if len(a.Exhibits) > 0 {
+		switch {
+		case len(a.Exhibits) > 0:
 			to = a.Exhibits[0]
+		case !a.Query.Zero():
+			if of := collection.Select(s.gallery.Exhibits, a.Query).Exhibits; len(of) > 0 {
+				to = of[0].ID
+			}
 		}
 		out.add(toolWalk, "the way there", walkArgs{From: a.From, To: to, Hall: a.Hall, StepFree: a.StepFree})
 	case plan.Collection:

@@ -55,10 +55,10 @@ func (b *toolbox) collection(_ context.Context, a collectionArgs) (tool.Data, er
 	if q.Count && len(list) > 1 && (q.Maker == "" && q.From == 0 && q.To == 0) {
 		return tool.Data{Facts: out, Values: found.Exhibits}, nil
 	}
-	for i, e := range list {
+	for _, e := range list {
 		p := b.factsPassage(d, e.ID)
-		if p == nil || i == 0 && q.Order != "" && len(list) == 1 {
-			continue // told already
+		if p == nil {
+			continue
 		}
 		out = append(out, b.fact(b.say.card(e, b.hallName(e.Hall), b.plan.Language), p))
 	}

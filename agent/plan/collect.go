@@ -51,11 +51,14 @@ func queryOf(c *Catalogue, r resolved, folded string) (q collection.Query, betwe
 	named := false // a thing is named: an exhibit, or one of them
 	if m := latinEnd.FindStringSubmatch(left); m != nil {
 		q.Order, q.N = orderOf(m[2]), count(m[1]+m[3], m[4])
-		named = m[4] != ""
+		named = true
 		left = strings.Replace(left, m[0], " ", 1)
 	} else if m := hanEnd.FindStringSubmatch(left); m != nil && (m[3] != "" || m[2] != "" || strings.Contains(m[0], "哪") || strings.ContainsAny(m[0], "件幅张")) {
 		q.Order, q.N = orderOf(m[1]), count(m[2], "")
 		named = hanWhich.MatchString(folded) || m[3] != ""
+		if q.N == 1 && strings.Contains(folded, "哪些") {
+			q.N = fewOf
+		}
 		left = strings.Replace(left, m[0], " ", 1)
 	}
 	if m := latinMany.FindString(left); m != "" {

@@ -205,6 +205,9 @@ func compound(c *Catalogue, in Input, r resolved) []Part {
 			parts[n-1].Arguments.Between = true
 			continue
 		}
+		if n := len(parts); n > 0 && parts[n-1].Template == Collection && bareWhere.MatchString(words.Fold(sub.Text)) {
+			continue // the catalogue tells where they are
+		}
 		if ok {
 			tasks++
 		}

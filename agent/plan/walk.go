@@ -3,6 +3,7 @@ package plan
 import (
 	"regexp"
 
+	"docent/agent/collection"
 	"docent/agent/internal/words"
 )
 
@@ -40,7 +41,17 @@ func walkOf(c *Catalogue, in Input, r resolved, folded string) (Arguments, bool)
 	case r.subject != "" && in.Exhibit == "" && (walkThere.MatchString(folded) || r.pointed || bareWalk.MatchString(words.Fold(in.Question))):
 		a.Exhibits = []string{r.subject}
 	default:
-		return Arguments{}, false
+		m := latinEnd.FindStringSubmatch(folded)
+		if m == nil {
+			if m = hanEnd.FindStringSubmatch(folded); m == nil || m[3] == "" {
+				return Arguments{}, false
+			}
+			m[2] = m[1]
+		}
+		if walkBetween.MatchString(folded) {
+			return Arguments{}, false
+		}
+		a.Query = collection.Query{Order: orderOf(m[2]), N: 1}
 	}
 	if a.From == "" && in.Exhibit != "" && (len(a.Exhibits) == 0 || a.Exhibits[0] != in.Exhibit) {
 		a.From = in.Exhibit
