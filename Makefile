@@ -49,7 +49,7 @@ test: setup-test build lint ui/e2e/node_modules/.package-lock.json ## everything
 	go test -timeout 20m -race -short $(RACE_PACKAGES)
 
 test-faults: build ## the long forms of the fault tests: killed processes, damaged files, cut links
-	DOCENT_FAULTS=1 go test -count=1 -timeout 120m ./sync/... ./vision/camera/... ./kiosk/...
+	DOCENT_FAULTS=1 go test -count=1 -timeout 120m ./sync/... ./vision/camera/... ./kiosk/... ./agent/memory/...
 
 FUZZTIME = 10s
 
