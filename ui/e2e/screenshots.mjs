@@ -1,7 +1,9 @@
 // Photographs every screen of the page in each shape of display, for people to look at, and lays them out on sheets:
 //   node screenshots.mjs DIR [portrait|landscape|tablet …] [--only NAME,NAME] [--sheets FOLDER]
+// With --only, the sheets show the others as they are in DIR from before.
 // With DOCENT_URL set, of the product at that address, as far as it can be brought to show each screen.
 
+import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,7 +18,6 @@ await mkdir(dir, { recursive: true })
 const browser = await launch()
 
 const wanted = options.only?.split(',')
-const taken = []
 const onReal = ['attract', 'camera', 'exhibit', 'asked', 'passage']
 
 for (const [shape, viewport] of Object.entries(screens)) {
@@ -47,7 +48,6 @@ for (const [shape, viewport] of Object.entries(screens)) {
       }
       const path = join(dir, `${shape}-${language}-${name}.png`)
       await page.screenshot({ path })
-      taken.push({ shape, language, name, path })
       if (name === 'away') fixture = await startFixture()
       if (name === 'night') {
         await close()
@@ -64,9 +64,9 @@ await browser.close()
 /** One sheet for each shape and language, small enough to be kept beside the documents. */
 async function layOut(folder) {
   await mkdir(folder, { recursive: true })
-  const sheets = new Map()
-  for (const shot of taken) sheets.set(`${shot.shape}-${shot.language}`, [...(sheets.get(`${shot.shape}-${shot.language}`) ?? []), shot])
-  for (const [sheet, shots] of sheets) {
+  for (const sheet of Object.keys(screens).flatMap((shape) => (shape === 'tablet' ? ['tablet-zh'] : [`${shape}-en`, `${shape}-zh`]))) {
+    const shots = Object.keys(states).map((name) => ({ name, path: join(dir, `${sheet}-${name}.png`) })).filter(({ path }) => existsSync(path))
+    if (shots.length === 0) continue
     const columns = sheet.startsWith('portrait') ? 8 : 5
     const page = await browser.newPage({ viewport: { width: 1600, height: 900 } })
     const figures = await Promise.all(
