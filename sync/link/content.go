@@ -98,6 +98,10 @@ func (l *Link) attach(s *session) {
 		}
 		return
 	}
+	for _, b := range l.unsent {
+		l.publishResult(s, b)
+	}
+	l.unsent = nil
 	if l.report != nil {
 		l.wakeReport() // what was reported meanwhile, or before the hub was set up anew
 	}

@@ -111,6 +111,7 @@ type Link struct {
 	fetches map[uint64]chan wire.Chunk
 	fetchID uint64
 	report  *wire.Deploy // the newest, nil before the first
+	unsent  [][]byte     // answers to commands, at most maxUnsent
 }
 
 // State describes the link for a page or a heartbeat.

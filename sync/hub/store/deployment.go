@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -10,9 +11,12 @@ import (
 
 // SetDeployment stores what a kiosk says about its content; it replaces what the kiosk said before.
 func (s *Store) SetDeployment(ctx context.Context, addr wire.Address, d wire.Deploy, at time.Time) error {
-	_, err := s.write.ExecContext(ctx, `INSERT OR REPLACE INTO deployments
+	err := s.together(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO deployments
 		(site, kiosk_id, shown, release_id, number, status, done, total, code, detail, rolled_back, resumed, at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		addr.Site, addr.Kiosk, d.Shown, d.ReleaseID, d.Number, string(d.Status), d.Done, d.Of, d.Code, d.Detail, d.RolledBack, d.Resumed, formatTime(at))
+			addr.Site, addr.Kiosk, d.Shown, d.ReleaseID, d.Number, string(d.Status), d.Done, d.Of, d.Code, d.Detail, d.RolledBack, d.Resumed, formatTime(at))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("store deployment: %w", err)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -34,25 +35,28 @@ func (s *Store) SetPresence(ctx context.Context, addr wire.Address, st wire.Stat
 	if err != nil {
 		return fmt.Errorf("store presence: %w", err)
 	}
-	switch st.State {
-	case wire.PresenceLost: // a will, which knows nothing but its session
-		_, err = s.write.ExecContext(ctx, `UPDATE kiosks SET state = ?, state_at = ? WHERE site = ? AND kiosk_id = ? AND session_seq = ?`,
-			string(st.State), formatTime(at), addr.Site, addr.Kiosk, st.SessionSeq)
-	case wire.PresenceDisconnected:
-		_, err = s.write.ExecContext(ctx, `UPDATE kiosks SET state = ?, state_at = ?, outbox_depth = ?, free_bytes = ?, degraded = ?
+	err = s.together(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		switch st.State {
+		case wire.PresenceLost: // a will, which knows nothing but its session
+			_, err = tx.ExecContext(ctx, `UPDATE kiosks SET state = ?, state_at = ? WHERE site = ? AND kiosk_id = ? AND session_seq = ?`,
+				string(st.State), formatTime(at), addr.Site, addr.Kiosk, st.SessionSeq)
+		case wire.PresenceDisconnected:
+			_, err = tx.ExecContext(ctx, `UPDATE kiosks SET state = ?, state_at = ?, outbox_depth = ?, free_bytes = ?, degraded = ?
 			WHERE site = ? AND kiosk_id = ? AND session_seq = ?`,
-			string(st.State), formatTime(at), st.OutboxDepth, st.FreeBytes, st.Degraded, addr.Site, addr.Kiosk, st.SessionSeq)
-	default:
-		_, err = s.write.ExecContext(ctx, `INSERT INTO kiosks
+				string(st.State), formatTime(at), st.OutboxDepth, st.FreeBytes, st.Degraded, addr.Site, addr.Kiosk, st.SessionSeq)
+		default:
+			_, err = tx.ExecContext(ctx, `INSERT INTO kiosks
 			(site, kiosk_id, state, session_seq, boot_id, version, outbox_depth, free_bytes, degraded, state_at, report, report_at, reported_ts)
 			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
 			ON CONFLICT (site, kiosk_id) DO UPDATE SET state_at = CASE WHEN state = excluded.state AND session_seq = excluded.session_seq
 			THEN state_at ELSE excluded.state_at END, state = excluded.state, session_seq = excluded.session_seq, boot_id = excluded.boot_id,
 			version = excluded.version, outbox_depth = excluded.outbox_depth, free_bytes = excluded.free_bytes, degraded = excluded.degraded,
 			report = excluded.report, report_at = excluded.report_at, reported_ts = excluded.reported_ts`,
-			addr.Site, addr.Kiosk, string(st.State), st.SessionSeq, st.BootID, st.Version, st.OutboxDepth, st.FreeBytes, st.Degraded, formatTime(at),
-			string(report), formatTime(at), formatTime(st.TS))
-	}
+				addr.Site, addr.Kiosk, string(st.State), st.SessionSeq, st.BootID, st.Version, st.OutboxDepth, st.FreeBytes, st.Degraded, formatTime(at),
+				string(report), formatTime(at), formatTime(st.TS))
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("store presence: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver
@@ -25,6 +26,11 @@ var migrations embed.FS
 type Store struct {
 	write *sql.DB
 	read  *sql.DB
+
+	smalls  chan small
+	closing chan struct{} // closed by Close
+	grouped chan struct{} // closed when no small write is made any more
+	once    sync.Once
 }
 
 // readers is how many queries may run beside the writer.
@@ -41,7 +47,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("open hub store: %w", err)
 	}
 	write.SetMaxOpenConns(1)
-	s := &Store{write: write}
+	s := &Store{write: write, smalls: make(chan small, groupQueue), closing: make(chan struct{}), grouped: make(chan struct{})}
+	go s.group()
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open hub store %s: %w", path, err), s.Close())
 	}
@@ -73,6 +80,8 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // Close closes the database after what is being written.
 func (s *Store) Close() error {
+	s.once.Do(func() { close(s.closing) })
+	<-s.grouped
 	var errs []error
 	if s.read != nil {
 		errs = append(errs, s.read.Close())

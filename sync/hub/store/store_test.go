@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -386,5 +388,41 @@ func BenchmarkPut(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 		})
+	}
+}
+
+func TestSmallWritesShareATransaction(t *testing.T) {
+	ctx := context.Background()
+	s, err := Open(ctx, filepath.Join(t.TempDir(), "hub.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 300 {
+		wg.Go(func() {
+			if i%100 == 7 { // one that fails takes no other with it
+				if err := s.together(ctx, func(ctx context.Context, tx *sql.Tx) error {
+					_, err := tx.ExecContext(ctx, `INSERT INTO nowhere VALUES (1)`)
+					return err
+				}); err == nil {
+					t.Error("a write that fails has not")
+				}
+				return
+			}
+			st := wire.Status{State: wire.PresenceReady, SessionSeq: 1, BootID: "b1b2b3b4-1111-4222-8333-444455556666", TS: time.Now()}
+			if err := s.SetPresence(ctx, wire.Address{Site: "museum", Kiosk: fmt.Sprintf("kiosk-%d", i)}, st, time.Now()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if kiosks, err := s.Kiosks(ctx); err != nil || len(kiosks) != 297 {
+		t.Errorf("%d kiosks, %v", len(kiosks), err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.together(ctx, nil); err == nil {
+		t.Error("a closed store takes writes")
 	}
 }
