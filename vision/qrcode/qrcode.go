@@ -32,20 +32,69 @@ func (Reader) Read(p vision.Photo) (text string, ok bool, err error) {
 		scale := float64(maxSide) / float64(max(size.X, size.Y))
 		gocv.Resize(grey, &grey, image.Point{}, scale, scale, gocv.InterpolationArea)
 	}
-	// Continuous, because it was just made.
+	if text, ok := read(grey); ok {
+		return text, true, nil
+	}
+	flat := gocv.NewMat()
+	defer flat.Close()
+	if flatten(grey, &flat) {
+		if text, ok := read(flat); ok {
+			return text, true, nil
+		}
+	}
+	return "", false, nil // not found, or too blurred: the next frame may do
+}
+
+// read returns the text of a code that is seen about straight. The picture is grey and continuous.
+func read(grey gocv.Mat) (text string, ok bool) {
 	img := &image.Gray{Pix: grey.ToBytes(), Stride: grey.Cols(), Rect: image.Rect(0, 0, grey.Cols(), grey.Rows())}
 	source := gozxing.NewLuminanceSourceFromImage(img)
 	hints := map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_TRY_HARDER: true}
 	for _, binarizer := range []gozxing.Binarizer{gozxing.NewHybridBinarizer(source), gozxing.NewGlobalHistgramBinarizer(source)} {
 		bitmap, err := gozxing.NewBinaryBitmap(binarizer)
 		if err != nil {
-			return "", false, fmt.Errorf("read code: %w", err)
+			return "", false
 		}
 		if result, err := decode(bitmap, hints); err == nil {
-			return result.GetText(), true, nil
+			return result.GetText(), true
 		}
 	}
-	return "", false, nil // not found, or too blurred: the next frame may do
+	return "", false
+}
+
+// A code seen from the side is drawn straight before it is read: flatSide pixels a side with a margin of white around it.
+const (
+	flatSide   = 640
+	flatMargin = 64
+)
+
+// flatten finds the corners of a code and draws it as it is seen from the front. OpenCV sees codes; Debian's does not read
+// them.
+func flatten(grey gocv.Mat, flat *gocv.Mat) bool {
+	detector := gocv.NewQRCodeDetector()
+	defer detector.Close()
+	corners := gocv.NewMat()
+	defer corners.Close()
+	if !detector.Detect(grey, &corners) || corners.Total() != 4 {
+		return false
+	}
+	var quad []image.Point
+	for i := range 4 {
+		v := corners.GetVecfAt(0, i)
+		if len(v) != 2 {
+			return false
+		}
+		quad = append(quad, image.Pt(int(v[0]+0.5), int(v[1]+0.5)))
+	}
+	from := gocv.NewPointVectorFromPoints(quad)
+	defer from.Close()
+	const near, far = flatMargin, flatMargin + flatSide
+	to := gocv.NewPointVectorFromPoints([]image.Point{{X: near, Y: near}, {X: far, Y: near}, {X: far, Y: far}, {X: near, Y: far}})
+	defer to.Close()
+	m := gocv.GetPerspectiveTransform(from, to)
+	defer m.Close()
+	gocv.WarpPerspective(grey, flat, m, image.Pt(flatSide+2*flatMargin, flatSide+2*flatMargin))
+	return true
 }
 
 // decode keeps a picture that the library stumbles over from ending the kiosk.
