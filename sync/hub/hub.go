@@ -202,6 +202,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	if err := web.ShutdownWithTimeout(shutdown); err != nil {
 		h.log.Debug("page connections cut", "err", err)
 	}
+	_ = h.http.Close() // where the server had not begun to serve yet, shutting it down did not
 	<-served
 	return nil
 }
