@@ -154,7 +154,7 @@ func New(o Options) (*Kiosk, error) {
 		return nil, fmt.Errorf("new kiosk: %w", err)
 	}
 	k.visits, err = visit.Open(filepath.Join(o.Config.DataDir, "visits"), visit.Options{
-		TTL: o.Config.Visit.TTL, Now: k.now, Logger: k.log,
+		Kiosk: o.Config.Kiosk, TTL: o.Config.Visit.TTL, Now: k.now, Logger: k.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("new kiosk: %w", err)

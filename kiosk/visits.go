@@ -47,7 +47,7 @@ func (k *Kiosk) finish(c *fiber.Ctx, reason string) error {
 		return err
 	}
 	forGood := reason == "forgotten" || v.Carried == nil
-	if !forGood { // what was said last goes along
+	if !forGood && k.passes.due(v.Name()) { // what was said last goes along; a state without news would only win over others
 		ctx, cancel := context.WithTimeout(k.stopping, appendWait)
 		k.troubled("carry a visit", k.carry(ctx, v.Name()))
 		cancel()

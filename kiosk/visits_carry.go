@@ -64,6 +64,18 @@ func (d *passDesk) note(name string, change func(*task)) {
 	}
 }
 
+// due says whether a visit has changed since it was carried last, and takes that out of the queue.
+func (d *passDesk) due(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.todo[name]
+	due := t.carry
+	if t.carry = false; due {
+		d.todo[name] = t
+	}
+	return due
+}
+
 // take returns what is queued.
 func (d *passDesk) take() map[string]task {
 	d.mu.Lock()
@@ -118,7 +130,7 @@ func (k *Kiosk) followOnce() {
 			k.forgottenElsewhere(ctx, name)
 		case t.merge:
 			if v, ok := k.visits.Named(name); ok && v.Carried != nil {
-				k.troubled("follow a visit", k.mergeCarried(ctx, v))
+				k.troubled("follow a visit", k.mergeCarried(ctx, v, false))
 			}
 		}
 		if t.carry && !t.forget {
@@ -155,10 +167,7 @@ func (k *Kiosk) carry(ctx context.Context, name string) error {
 		return nil
 	}
 	v, err := k.visits.Amend(v.ID, func(v *visit.Visit) {
-		c := v.Carried
-		c.Clock++
-		c.Number++
-		c.Stamp = visit.Stamp{Version: c.Stamp.Version + 1, Logical: c.Clock, Kiosk: k.config.Kiosk}
+		v.Carried.Number++
 	})
 	if err != nil {
 		return fmt.Errorf("carry visit: %w", err)
@@ -201,7 +210,7 @@ func (k *Kiosk) resume(ctx context.Context, p pass.Pass) (resumed, error) {
 		v.Carried = &visit.Carried{}
 	}
 	v.Carried.Expires, v.Carried.Signature = p.Expires, p.Signature
-	err = k.mergeCarried(ctx, v)
+	err = k.mergeCarried(ctx, v, true)
 	if known && (errors.Is(err, errHubAway) || errors.Is(err, errUnknown)) {
 		err = nil
 	}
@@ -211,12 +220,15 @@ func (k *Kiosk) resume(ctx context.Context, p pass.Pass) (resumed, error) {
 	if v, err = k.visits.Get(p.Visit); err != nil {
 		return resumed{}, err
 	}
+	// What came to the hub between its answer and the visit's opening here was told to nobody.
+	k.passes.note(v.Name(), func(t *task) { t.merge = true })
 	k.remember(eventVisitResumed, visitStarted{Visit: v.Name(), Language: v.Language})
 	return k.resumed(v)
 }
 
-// mergeCarried merges what the hub has of a visit into it, and opens it here where it is not.
-func (k *Kiosk) mergeCarried(ctx context.Context, v visit.Visit) error {
+// mergeCarried merges what the hub has of a visit into it, and opens it here where it is not, if that is wanted: a visit that
+// ends meanwhile stays ended.
+func (k *Kiosk) mergeCarried(ctx context.Context, v visit.Visit, opening bool) error {
 	p := passOf(v)
 	bundle, err := k.passes.arrived(ctx, p.Name())
 	if errors.Is(err, errForgotten) {
@@ -256,11 +268,15 @@ func (k *Kiosk) mergeCarried(ctx context.Context, v visit.Visit) error {
 		}
 		return fmt.Errorf("take in a visit: %w", err)
 	}
-	return k.takeIn(v, merged, covers, number, clock)
+	err = k.takeIn(v, merged, covers, number, clock, opening)
+	if errors.Is(err, visit.ErrNone) {
+		return k.memory.Leave(ctx, v.Name())
+	}
+	return err
 }
 
 // takeIn makes a merged state the visit's here.
-func (k *Kiosk) takeIn(v visit.Visit, merged pass.State, covers map[string]uint64, number, clock uint64) error {
+func (k *Kiosk) takeIn(v visit.Visit, merged pass.State, covers map[string]uint64, number, clock uint64, opening bool) error {
 	settle := func(now *visit.Visit) {
 		s := merged
 		if !now.Started.IsZero() {
@@ -288,7 +304,7 @@ func (k *Kiosk) takeIn(v visit.Visit, merged pass.State, covers map[string]uint6
 			}
 			settle(now)
 		})
-		if !errors.Is(err, visit.ErrNone) {
+		if !errors.Is(err, visit.ErrNone) || !opening {
 			return err
 		}
 		settle(&v)

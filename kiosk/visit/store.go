@@ -32,6 +32,7 @@ const (
 
 // Options configure a store. Zero fields mean the defaults.
 type Options struct {
+	Kiosk   string                           // its name, which orders what is changed at once at two kiosks
 	TTL     time.Duration                    // how long a visit lives after its last use; default 30 minutes
 	MinFree uint64                           // bytes; default DefaultMinFree
 	Now     func() time.Time                 // default time.Now
@@ -204,6 +205,10 @@ func (s *Store) Update(id string, change func(*Visit)) (Visit, error) {
 	changed := v.clone()
 	change(&changed)
 	changed.ID = id
+	if c := changed.Carried; c != nil { // at once: what comes from elsewhere before this is carried must not win over it
+		c.Clock++
+		c.Stamp = Stamp{Version: c.Stamp.Version + 1, Logical: c.Clock, Kiosk: s.o.Kiosk}
+	}
 	s.put(&changed)
 	return changed.clone(), nil
 }
