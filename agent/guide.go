@@ -214,7 +214,7 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 	switch {
 	case p.Mode == plan.Clarify:
 		return askBack(p, out), nil
-	case p.Courtesy != "" && p.Courtesy != plan.Outside:
+	case p.Courtesy != "" && p.Courtesy != plan.Outside && p.Courtesy != plan.World:
 		return g.courtesy(ctx, s, d, t, p, out), nil
 	case p.Mode == plan.Agent:
 		out.stage("retrieve")
@@ -226,9 +226,12 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 		out.stage("retrieve")
 	}
 	var f found
-	if t.Explain {
+	switch {
+	case t.Explain:
 		f, err = s.find(ctx, d, t, language)
-	} else {
+	case p.Courtesy == plan.World: // a text on chaos does not tell how the weather is
+		f = found{language: language, answer: nothing(language, phrasesIn(language).outside)}
+	default:
 		f, err = s.lookUp(ctx, d, t, p)
 	}
 	if err != nil {

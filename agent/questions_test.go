@@ -71,6 +71,7 @@ var sampleQuestions = []struct {
 	{"turing-pattern", "图灵是什么时候去世的？", "1954", ""},
 	{"chladni-figures", "谁赢得了奖金？", "热尔曼", ""},
 	{"lorenz-attractor", "洛伦茨用的是什么计算机？", "LGP-30", ""},
+	{"lorenz-attractor", "Can the weather be forecast?", "for days", ""}, // not how it is: what an exhibit tells of it
 
 	// The catalogue's own word comes first.
 	{"mandelbrot-set", "Who made it?", "Maker: after Benoit Mandelbrot", ""},
@@ -112,6 +113,11 @@ var sampleQuestions = []struct {
 	{"", "Are you open on Christmas?", "no special hours", "venue/en/hours"},
 	{"", "When does the gallery close on Christmas day?", "no special hours", "venue/en/hours"},
 	{"", "What is the weather like today?", "", ""},
+	{"", "What is the weather like?", "", ""},
+	{"lorenz-attractor", "How is the weather tomorrow?", "", ""},
+	{"", "2+2", "", ""},
+	{"", "What did the last visitor ask?", "", ""},
+	{"turing-pattern", "前面的人问了什么？", "", ""},
 	{"lorenz-attractor", "Will it rain tomorrow?", "", ""},
 	{"", "Who painted the Mona Lisa?", "", ""},
 	{"penrose-tiling", "What is the capital of France?", "", ""},

@@ -7,14 +7,14 @@ import (
 	"docent/agent/internal/words"
 )
 
-// courtesies are tried in this order on the whole question. All but injection and out of scope have to be the whole of
-// it: "Hello, who painted this?" is a question.
+// courtesies are tried in this order on the whole question. All but injection, insults, other visitors and out of scope
+// have to be the whole of it: "Hello, who painted this?" is a question.
 var courtesies = []struct {
 	courtesy Courtesy
 	pattern  *regexp.Regexp
 }{
 	{Injection, regexp.MustCompile(`\b(ignore|disregard|forget|override)\b.{0,40}\b(instructions?|rules?|prompts?|above|previous)\b|\b(system|hidden|initial) prompt\b|\b(you are|act as|pretend to be|roleplay)\b.{0,20}\b(dan|unrestricted|jailbroken|developer mode|a pirate|an? (evil|different))\b|\bjailbreak\b|` +
-		`(忽略|无视|忘掉|忘记|绕过).{0,12}(指令|规则|提示|设定|要求)|系统提示|提示词|越狱|(扮演|假装你?是)`)},
+		`(忽略|无视|忘掉|忘记|绕过).{0,12}(指令|指示|命令|规则|提示|设定|要求)|系统提示|提示词|越狱|(扮演|假装你?是)`)},
 	{Greeting, whole(`(hi|hello|hey|howdy|good (morning|afternoon|evening|day)|greetings)( there| docent| guide| everyone)?( how are you( (doing|today))*)?|how are you( (doing|today))*|` +
 		`(你|您|大家)?好(呀|啊|哦)?|嗨|哈[喽啰]|早上好|上午好|下午好|晚上好|早安|你好吗|在吗`)},
 	{Thanks, whole(`(ok |great |wonderful )?(thanks|thank you|thx|cheers|many thanks)( (a lot|so much|very much|for .{1,40}))*|that was (great|helpful|interesting|lovely)|(太|真)?(谢谢|多谢|感谢)(你|您|了|啦|讲解|帮助)*|讲得(真|很|太)?好(了)?`)},
@@ -23,18 +23,52 @@ var courtesies = []struct {
 		`[你您]是(谁|什么|机器人|人|真人|人工智能)(吗|么)?|[你您]叫什么(名字)?|[你您](能|会|可以)(做|干)?(什么|些什么|回答什么)|我?(能|可以)问(你)?什么|怎么用|帮助`)},
 	{Insult, regexp.MustCompile(`\b(you('re| are)?|u r|this (guide|thing|machine) is) (so |such |a |an |really |totally |complete |fucking )*(stupid|idiot|dumb|useless|moron|garbage|trash|rubbish|liar|fool)\b|\b(fuck|screw) (you|off)\b|\bshut up\b|^(stupid|idiot|fuck)\W*$|` +
 		`[你您](真|太|好|就|是|个|这)*(蠢|笨|傻|垃圾|白痴|废物|没用|骗子)|傻[逼瓜叉]|滚开?[!！。]?$|闭嘴|他妈的|操你`)},
-	{Outside, regexp.MustCompile(`\b(weather|forecast|rain|snow|temperature outside|stock price|share price|bitcoin|football|soccer|world cup|olympics|president|prime minister|election|taxi|uber|flight|horoscope|lottery|recipe|homework)\b|^(please |can you |could you )?(write|compose|translate|sing|calculate|book|order|play|call) |\b\d+ ?(times|plus|minus|[x*+/]) ?\d+\b|` +
+	{Others, regexp.MustCompile(`\b(what|which|who|how|did|do|does|has|have|tell|show|repeat)\b.{0,30}\b(last|previous|other|another|earlier|next) (visitors?|persons?|people|guests?|users?)\b.{0,20}\b(ask|asked|say|said|want|wanted|told|talk|talked|type|typed|write|wrote|photograph|photographed|name)\b|\b(visitors?|person|people|guests?|users?|somebody|someone|whoever) (before|ahead of) me\b|` +
+		`(上一?[个位]|前一?[个位]|前面的?|之前的?|其他|其它|别的)的?(人|观众|游客|访客|用户|参观者).{0,6}(问|说|聊|拍|叫什么|看了)`)},
+	{World, whole(`(please )?(tell me )?(what|how)( is| s| will| about|s) (the |today s |tomorrow s )*(weather|forecast|temperature)( be)?( like)?( (today|now|right now|tomorrow|tonight|outside|here|this week|this weekend|in [a-z]+))*|((the|today s) )?weather( report| forecast)?( (today|now|tomorrow|outside|here|please|(in|for) [a-z]+))*|(is it|will it|does it)( going to)? (rain(ing|y)?|snow(ing|y)?|sunny|hot|cold|warm)( (today|now|tomorrow|outside|here|later))*|` +
+		`(what is |what s |how much is |calculate )?\d+ ?(times|plus|minus|divided by|[x*+/×÷-]) ?\d+ ?=?|` +
+		`.{0,4}(今天|明天|现在|外面|这几天|这周|周末).{0,4}(天气|气温)(预报)?(怎么样|如何|好不?好?|多少度?)?[吗呢呀啊]?|天气(预报|怎么样|如何|好吗)|.{0,4}(今天|明天|现在|外面)?(会不会|会|要|在)?下[雨雪][了吗么嘛]*|` +
+		`[\d一二三四五六七八九十百]+ ?(乘以?|加上?|减去?|除以?|[x*+/×÷-]) ?[\d一二三四五六七八九十百]+ ?(=|是|等于|得)?(几|多少)?`)},
+	{Outside, regexp.MustCompile(`\b(weather|forecast|rain|snow|temperature outside|stock price|share price|bitcoin|football|soccer|world cup|olympics|president|prime minister|election|taxi|uber|flight|horoscope|lottery|recipe|homework|(tell|know|another|make) (me |us )*(a |any |some )*(jokes?|riddles?))\b|^(please |can you |could you )?(write|compose|translate|sing|calculate|book|order|play|call) |\b\d+ ?(times|plus|minus|[x*+/]) ?\d+\b|` +
 		`天气|下雨|下雪|股价|股票|比特币|足球|世界杯|奥运|总统|主席是谁|总理|选举|出租车|打车|机票|航班|星座|彩票|菜谱|作业|写一?[首篇个封段]|翻译|唱一?首|讲个笑话|[\d一二三四五六七八九十]+ ?(乘|加|减|除)`)},
 }
 
 func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pattern + `)$`) }
+
+var clauseEnd = regexp.MustCompile(`[,.!?;:，。！？；：…\n]+`)
+
+// civil takes rude clauses out of a message that also asks something: "You stupid machine, when do you close?" A message
+// that has nothing else stays as it is.
+func civil(question string) string {
+	if courtesyOf(question) != Insult {
+		return question
+	}
+	start, rest := 0, ""
+	keep := func(clause string) {
+		if courtesyOf(clause) != Insult {
+			rest += clause
+		}
+	}
+	for _, at := range clauseEnd.FindAllStringIndex(question, -1) {
+		keep(question[start:at[1]])
+		start = at[1]
+	}
+	keep(question[start:])
+	if rest = strings.TrimSpace(rest); !asksSomething.MatchString(words.Fold(rest)) {
+		return question
+	}
+	return rest
+}
+
+// asksSomething matches what only a question has.
+var asksSomething = regexp.MustCompile(`\b(who|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|tell me|show me)\b|谁|什么|哪|几|多少|怎么|为什么|吗|呢|在不在|[有是能可]没?不?[有是能可]`)
 
 // courtesyOf says what is said rather than asked.
 func courtesyOf(question string) Courtesy {
 	folded := words.Fold(question)
 	bare := strings.Join(strings.FieldsFunc(folded, func(r rune) bool { return strings.ContainsRune(" \t\n.,!?;:~'’‘…。，！？；：～、", r) }), " ")
 	for _, c := range courtesies {
-		if c.pattern.MatchString(bare) || (c.courtesy == Injection || c.courtesy == Insult || c.courtesy == Outside) && c.pattern.MatchString(folded) {
+		if c.pattern.MatchString(bare) || (c.courtesy == Injection || c.courtesy == Insult || c.courtesy == Others || c.courtesy == Outside) && c.pattern.MatchString(folded) {
 			return c.courtesy
 		}
 	}

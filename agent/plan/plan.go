@@ -58,6 +58,8 @@ const (
 	AboutGuide Courtesy = "about_guide"
 	Insult     Courtesy = "insult"
 	Injection  Courtesy = "injection"
+	Others     Courtesy = "others"       // what other visitors asked or did, which is nobody's business
+	World      Courtesy = "world"        // how the weather is or what a sum comes to: no text of a gallery can tell
 	Outside    Courtesy = "out_of_scope" // looked up all the same: an exhibit may tell of the weather
 )
 
@@ -148,6 +150,7 @@ type Visit struct {
 
 // Make plans a turn.
 func Make(c *Catalogue, in Input) ExecutionPlan {
+	in.Question = civil(in.Question)
 	p := ExecutionPlan{Mode: Chat, Task: Single, Rewritten: in.Question, Language: in.Language, Level: levelOf(in.Question, in.Level)}
 	p.Courtesy = courtesyOf(in.Question)
 	if p.Courtesy != "" && p.Courtesy != Outside {
