@@ -79,8 +79,10 @@ func supervised() bool { return os.Getenv("INVOCATION_ID") != "" }
 // runRemote does what the hub asks, tells it when something has changed, and shows staff on the screen how far the kiosk is
 // with its enrolment.
 func (a *appliance) runRemote(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
 	var own sync.WaitGroup
 	defer own.Wait()
+	defer stop()
 	own.Go(func() { a.watch(ctx) })
 	err := a.commands.Run(ctx)
 	if errors.Is(err, commands.ErrEnds) {
