@@ -201,7 +201,7 @@ func TestCommands(t *testing.T) {
 	if c, err := h.store.Command(ctx, id); err != nil || c.Result != nil {
 		t.Errorf("a restart is answered before it: %+v, %v", c.Result, err)
 	}
-	k = startCommanded(t, h, dir, health)
+	startCommanded(t, h, dir, health)
 	if c := answered(t, h, id); c.Result.Status != wire.ResultDone || c.Result.Detail != "started again" {
 		t.Errorf("restart: %+v", c.Result)
 	}
