@@ -20,18 +20,38 @@ type emergencyCmd struct {
 }
 
 type emergencyShowCmd struct {
-	Text map[string]string `required:"" mapsep:"none" help:"The message in one language, once for each: --text 'en=Please leave the building.'" placeholder:"LANGUAGE=MESSAGE"`
-	Hub  string            `default:"http://127.0.0.1:8081" help:"Address of the hub's page."`
+	Text []string `required:"" sep:"none" help:"The message in one language, once for each: --text 'en=Please leave the building.'" placeholder:"LANGUAGE=MESSAGE"`
+	Hub  string   `default:"http://127.0.0.1:8081" help:"Address of the hub's page."`
+}
+
+// texts are the messages by language.
+func (c emergencyShowCmd) texts() (map[string]string, error) {
+	texts := map[string]string{}
+	for _, given := range c.Text {
+		language, text, ok := strings.Cut(given, "=")
+		if language, text = strings.TrimSpace(language), strings.TrimSpace(text); !ok || language == "" || text == "" {
+			return nil, fmt.Errorf("--text %q has no language or no message; write, for one, --text 'en=Please leave the building.'", given)
+		} else if texts[language] != "" {
+			return nil, fmt.Errorf("--text is given twice for the language %s; give it once for each language", language)
+		} else {
+			texts[language] = text
+		}
+	}
+	return texts, nil
 }
 
 func (c emergencyShowCmd) Run(ctx context.Context, t *terminal) error {
 	var told struct {
 		Kiosks int `json:"kiosks"`
 	}
-	if err := newHubClient(c.Hub).send(ctx, http.MethodPut, "/emergency", map[string]any{"text": c.Text}, &told); err != nil {
+	texts, err := c.texts()
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(t.out, "Sent to %s. Those that are away show it as soon as they are back. End it with: docent emergency end\n", count(told.Kiosks, "kiosk"))
+	if err := newHubClient(c.Hub).send(ctx, http.MethodPut, "/emergency", map[string]any{"text": texts}, &told); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(t.out, "Sent to %s. Those that are away show it as soon as they are back. End it with: docent emergency end\n", count(told.Kiosks, "kiosk"))
 	return err
 }
 

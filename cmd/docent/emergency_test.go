@@ -109,3 +109,29 @@ func firstSignal(address string) string {
 	}
 	return ""
 }
+
+// TestEmergencyTextsAreNamed looks at what is said of a message that cannot be sent, before any hub is asked.
+func TestEmergencyTextsAreNamed(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		text []string
+		want string // part of the error; "" where there is none
+	}{
+		{"two languages", []string{"en=Leave by exit 2, please; 1+1=2.", "zh=请离开"}, ""},
+		{"no language", []string{"Please leave"}, "write, for one, --text 'en="},
+		{"no message", []string{"en= "}, "write, for one, --text 'en="},
+		{"a language twice", []string{"en=Leave", "en=Stay"}, "given twice for the language en"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			texts, err := (emergencyShowCmd{Text: tt.text}).texts()
+			switch {
+			case tt.want == "" && err != nil:
+				t.Error(err)
+			case tt.want == "" && texts["en"] != "Leave by exit 2, please; 1+1=2.":
+				t.Errorf("texts %v", texts)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}

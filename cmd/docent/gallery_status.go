@@ -33,7 +33,7 @@ func (c galleryStatusCmd) Run(_ context.Context, t *terminal) error {
 		}
 	}
 	if len(documents) == 0 {
-		fmt.Fprintf(t.out, "No document in %s was read yet; see: docent gallery check %s\n", c.Dir, c.Dir)
+		fmt.Fprintf(t.out, "No document of %s to list: Markdown with facts is read as it is. Word, PDF, HTML and plain text stand here after: docent gallery check %s\n", c.Dir, c.Dir)
 	} else if err := printDocuments(t.out, documents, c.Log); err != nil {
 		return err
 	}
