@@ -90,10 +90,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return exitDone
 	case errors.As(err, &usage):
-		fmt.Fprintln(stderr, "docent:", err)
+		printError(stderr, err)
 		return exitUsage
 	default:
-		fmt.Fprintln(stderr, "docent:", err)
+		printError(stderr, err)
 		return exitFailed
 	}
 }

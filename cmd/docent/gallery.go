@@ -58,7 +58,11 @@ func (c galleryCheckCmd) Run(ctx context.Context, t *terminal) (err error) {
 	if n := ingest.Errors(problems); n > 0 {
 		return fmt.Errorf("%s: %s to mend", c.Dir, count(n, "mistake"))
 	}
-	_, err = fmt.Fprintf(t.out, "%s: %s, %s, nothing to mend.\n", c.Dir, count(len(g.Exhibits), "exhibit"), count(len(g.Sections), "text"))
+	verdict := "nothing to mend"
+	if n := len(problems); n > 0 {
+		verdict = "nothing that has to be mended, " + count(n, "warning")
+	}
+	_, err = fmt.Fprintf(t.out, "%s: %s, %s, %s.\n", c.Dir, count(len(g.Exhibits), "exhibit"), count(len(g.Sections), "text"), verdict)
 	return err
 }
 
@@ -87,6 +91,9 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 			return fmt.Errorf("make folder of releases: %w", err)
 		}
 		out = filepath.Join(releases, strconv.Itoa(number))
+	}
+	if _, err := os.Lstat(filepath.Join(out, release.ManifestFile)); err == nil {
+		return usageError{fmt.Errorf("there is a release in %s already, and releases never change: leave out --number for the next one, or name another folder with --out", out)}
 	}
 	var tests []release.Part
 	if c.SelfTest {

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"docent/localindex/release"
 	"docent/sync/update/bundle"
 	"docent/sync/update/trust"
 )
@@ -27,6 +29,9 @@ type gallerySignCmd struct {
 }
 
 func (c gallerySignCmd) Run(ctx context.Context, t *terminal) error {
+	if _, err := os.Stat(filepath.Join(c.Release, release.ManifestFile)); errors.Is(err, fs.ErrNotExist) {
+		return usageError{fmt.Errorf("%s is no release: give the folder that docent gallery build wrote, such as my-gallery/releases/1", c.Release)}
+	}
 	var hub ed25519.PublicKey
 	if c.HubKey != "" {
 		data, err := os.ReadFile(c.HubKey)
@@ -75,6 +80,9 @@ type galleryPublishCmd struct {
 
 func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
 	objects, err := os.ReadDir(filepath.Join(c.Bundle, "objects"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return usageError{fmt.Errorf("%s is no signed release: give the folder that docent gallery sign --out wrote", c.Bundle)}
+	}
 	if err != nil {
 		return fmt.Errorf("read signed release: %w", err)
 	}
