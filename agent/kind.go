@@ -38,7 +38,7 @@ func kindOf(text string) kind {
 	if roleCalled.MatchString(folded) {
 		return kindWho
 	}
-	if whatCost.MatchString(folded) {
+	if whatCost.MatchString(folded) || whetherFree.MatchString(notFree.ReplaceAllString(folded, "")) {
 		return kindHowMany
 	}
 	padded := " " + strings.Join(words.LatinWords(text), " ") + " "
@@ -65,6 +65,13 @@ var roleCalled = regexp.MustCompile(`(人|长|家|员|师|妻子?|丈夫|[儿]�
 
 // whatCost matches a question for a price that does not say how much.
 var whatCost = regexp.MustCompile(`\bwhat (do|does|did|would|will|is|are)\b.*\b(cost|price|fee)s?\b`)
+
+// whetherFree matches a yes-or-no question for a price: hours are no answer to "Are tickets free on Sundays?" notFree is
+// what is free without a price.
+var (
+	whetherFree = regexp.MustCompile(`^(is|are|do|does|will) .*\b(free|cheap|cheaper|discounts?)\b|(免费|要钱|收费|便宜|优惠|打折)的?(吗|么|嘛)`)
+	notFree     = regexp.MustCompile(`\bstep[- ]free\b|\bfree (of (the|any|all|rights)|from)\b`)
+)
 
 // howMany matches 几 with a measure word.
 var howMany = regexp.MustCompile(`几([个种条次块张件幅层步本座所棵只场项首句瓣片根圈笔位名家间段])`)

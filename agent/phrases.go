@@ -34,6 +34,7 @@ var english = phrases{
 	courtesy: map[plan.Courtesy]string{
 		plan.Greeting:   "Hello! Show me a picture, or ask me about one.",
 		plan.Thanks:     "You are welcome. Is there anything else you would like to know?",
+		plan.Nod:        "What would you like to know? Ask me about what you see here, or about your visit; if this is not the picture you mean, photograph yours again.",
 		plan.Farewell:   "Goodbye, and thank you for coming.",
 		plan.AboutGuide: "I am the guide of this gallery, a computer program. I answer from the gallery's own texts and show where each answer comes from. Ask me about a picture, opening hours, or a route.",
 		plan.Insult:     "Let us stay friendly. I am glad to tell you about what you see here.",
@@ -61,6 +62,7 @@ var chinese = phrases{
 	courtesy: map[plan.Courtesy]string{
 		plan.Greeting:   "您好！给我看一幅画，或者问我一个问题吧。",
 		plan.Thanks:     "不客气。您还想了解什么吗？",
+		plan.Nod:        "您想了解什么呢？可以问我眼前的作品，或者参观方面的问题；如果这不是您要看的那一件，请再拍一次。",
 		plan.Farewell:   "再见，谢谢您的光临。",
 		plan.AboutGuide: "我是本馆的导览程序，根据馆里的资料回答，并注明每句话的出处。您可以问我作品、开放时间，或者参观路线。",
 		plan.Insult:     "我们友好地聊吧。我很乐意为您讲讲眼前的作品。",

@@ -18,6 +18,8 @@ var courtesies = []struct {
 	{Greeting, whole(`(hi|hello|hey|howdy|good (morning|afternoon|evening|day)|greetings)( there| docent| guide| everyone)?( how are you( (doing|today))*)?|how are you( (doing|today))*|` +
 		`(你|您|大家)?好(呀|啊|哦)?|嗨|哈[喽啰]|早上好|上午好|下午好|晚上好|早安|你好吗|在吗`)},
 	{Thanks, whole(`(ok |great |wonderful )?(thanks|thank you|thx|cheers|many thanks)( (a lot|so much|very much|for .{1,40}))*|that was (great|helpful|interesting|lovely)|(太|真)?(谢谢|多谢|感谢)(你|您|了|啦|讲解|帮助)*|讲得(真|很|太)?好(了)?`)},
+	{Nod, whole(`(ok|okay|k|yes|yeah|yep|yup|no|nope|nah|sure|right|alright|all right|fine|good|nice|cool|great|wow|really|i see|got it|hm+|mhm|ah+|oh|ha(ha)+|lol|hehe|test|testing|never ?mind|not this( one)?|that s not it|wrong( one)?)( (ok|yes|no|thanks|please|then|sorry))*|` +
+		`(嗯|哦|噢|啊|唔|呃|额)+|好(的|吧|啦|嘞)+|行吧?|可以|对(的|啊|呀)?|是(的|啊|呀)|不是?(的|啊)?|不用(了)?|没(有|事)(了|啦)?|知道了|明白了?|原来如此|真的(吗)?|哈+|呵+|嘿+|嘻+|哇(塞|哦)?|厉害|不错|测试|(你)?(认|搞|弄)?错了|不是这[个幅件张](画|展品|作品)?|算了`)},
 	{Farewell, whole(`(good ?)?bye( bye)?|see you( later| soon)?|good ?night|再见|拜拜|晚安|下次见`)},
 	{AboutGuide, whole(`(who|what) are you|what s your name|what is your name|are you (a |an )?(real|human|alive|robot|machine|computer|ai|person)( .{0,20})?|what can (you|i) (do|ask)( you| here)?|how do you work|how does this work|help|can you help me|` +
 		`[你您]是(谁|什么|机器人|人|真人|人工智能)(吗|么)?|[你您]叫什么(名字)?|[你您](能|会|可以)(做|干)?(什么|些什么|回答什么)|我?(能|可以)问(你)?什么|怎么用|帮助`)},

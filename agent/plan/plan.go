@@ -54,6 +54,7 @@ type Courtesy string
 const (
 	Greeting   Courtesy = "greeting"
 	Thanks     Courtesy = "thanks"
+	Nod        Courtesy = "nod" // yes, no, oh: an answer to nothing, as the guide asks back with choices only
 	Farewell   Courtesy = "farewell"
 	AboutGuide Courtesy = "about_guide"
 	Insult     Courtesy = "insult"
