@@ -20,6 +20,9 @@ func (s *shelf) fits(q question, c *candidate) bool {
 		if c.passage.facts() {
 			return dateLine.MatchString(c.text) // an accession number or a maker's years are no date of the exhibit
 		}
+		if q.notion("hours") && asksClock.MatchString(words.Fold(q.text)) {
+			return clockTime.MatchString(c.text)
+		}
 		if q.notion("founding") {
 			return year.MatchString(c.text)
 		}
@@ -73,6 +76,13 @@ func withoutYears(text string) string {
 
 // freeOf matches what is free in another sense than of charge.
 var freeOf = regexp.MustCompile(`(?i)\bfree (of (the|any|all|rights)|from)\b`)
+
+// asksClock matches questions that only a time of the day answers: "closed on Monday" is no answer to "When do you close?"
+// clockTime matches one.
+var (
+	asksClock = regexp.MustCompile(`\b(do|does|will) (you|they|it|we|the [a-z]+|this [a-z]+)( usually| normally)? (open|close|shut)\b|几点`)
+	clockTime = regexp.MustCompile(`\d[:：]\d{2}|(?i)\d ?[ap]\.?m\b|\d点`)
+)
 
 // tellsPrice reports whether a text has an amount of money, or says that something costs nothing.
 func tellsPrice(text string) bool { return money.MatchString(freeOf.ReplaceAllString(text, "")) }

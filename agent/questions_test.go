@@ -83,6 +83,8 @@ var sampleQuestions = []struct {
 	{"", "When do you open on Fridays?", "21:00", "venue/en/hours"},
 	{"rule-30", "Is the gallery open on Mondays?", "closed on Monday", "venue/en/hours"},
 	{"", "How much is a ticket for a student?", "30", "venue/en/tickets"},
+	{"", "When do you close?", "10:00 to 18:00", "venue/en/hours"},
+	{"", "You stupid machine, what time does the gallery close", "10:00 to 18:00", "venue/en/hours"},
 	{"", "Is admission free for children?", "Child under 12", "venue/en/tickets"},
 	{"", "儿童免费吗？", "12岁以下", "venue/zh/tickets"},
 	{"rule-30", "Where are the toilets?", "foyer", "service/en/toilets"},

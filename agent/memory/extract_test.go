@@ -49,6 +49,10 @@ func TestExtract(t *testing.T) {
 		"How many minutes does the tour take?":                    "",
 		"Does the film have 20 minutes?":                          "",
 		"还有多少时间？":                                                 "",
+		// Names.
+		"My name is Ada and I am early":  "name=Ada",
+		"My name is Ada Lovelace, hello": "name=Ada Lovelace",
+		"my name is ada":                 "name=ada",
 		// Bookings.
 		"We have a table at 18:30.":           "booking/table=18:30",
 		"Our tour starts at 3":                "booking/tour=15:00",

@@ -46,7 +46,7 @@ var rules = []rule{
 	{is: re(`对(.{1,14}?)(?:都|也|严重|有点|很|不|已经|会)*过敏`), statement: true, make: allergies},
 	{is: re(`(?:我|咱们?|孩子|儿子|女儿|妈妈|爸爸)([^对不没是有]{1,4})过敏`), statement: true, make: allergies},
 	// Names.
-	{is: re(`(?i)\b(?:my name is|my name's|i'm called|you can call me|please call me|call me) ([\p{L}][\p{L}'-]{0,30}(?: \p{Lu}[\p{L}'-]{0,30})?)`), make: named},
+	{is: re(`\b(?i:my name is|my name's|i'm called|you can call me|please call me|call me) (\p{L}[\p{L}'-]{0,30}(?: \p{Lu}[\p{L}'-]{0,30})?)`), make: named}, // what follows a name in small letters is not of it
 	{is: re(`(?:我叫|叫我|我的名字是|我的名字叫|我名字叫)([\p{Han}A-Za-z·]{1,10}?)(?:吧|就好|就行|就可以|$)`), make: named},
 	{is: re(`(?i)\bforget my name\b|忘(?:了|掉|记)我的名字`), plain: true, make: func([]string, bool, Said) []Draft { return []Draft{fact(KindName, "name", "", "", true)} }},
 	// To-dos.
