@@ -44,6 +44,8 @@ func TestExtract(t *testing.T) {
 		"I have to go at 11 am":                                   "",
 		"我们还有四十分钟":                                                "time_left=14:40",
 		"我们只剩半个小时了，先看什么？":                                         "time_left=14:30",
+		"我带着孩子，有40分钟":                                             "children time_left=14:40",
+		"有30分钟的导览吗？":                                              "",
 		"我们有一个半小时":                                                "time_left=15:30",
 		"我们三点半要走":                                                 "time_left=15:30",
 		"How many minutes does the tour take?":                    "",

@@ -17,7 +17,7 @@ var rules = []rule{
 	// Time left.
 	{is: re(`(?i)\b(?:i|we)(?:'ve| have)?(?: only| just)?(?: got| have)?(?: only| just| about| around| another| roughly| at most)* ?\b(` + enCount + `) ?(?:more )?(minutes?|mins?|hours?|hrs?|h)\b( and a half)?`), needs: re(`(?i)\b(?:have|'ve|got|left)\b`), statement: true, plain: true, make: timeLeft},
 	{is: re(`(?i)\b(?:only|just|about)?\s*(` + enCount + `) (minutes?|mins?|hours?|hrs?)( and a half)? (?:left|remaining|to go)\b`), statement: true, plain: true, make: timeLeft},
-	{is: re(`(?:还有|还剩|只剩|只有|就剩|剩下|我们?有|咱们?有)(?:下|大概|大约|差不多|不到)*(` + zhCount + `)个?(半)?(小时|钟头|分钟|分|刻钟)`), statement: true, plain: true, make: timeLeftZH},
+	{is: re(`(?:还有|还剩|只剩|只有|就剩|剩下|我们?有|咱们?有|(?:^|[，,。；;、\s])(?:大概|大约|差不多)?有)(?:下|大概|大约|差不多|不到)*(` + zhCount + `)个?(半)?(小时|钟头|分钟|分|刻钟)`), statement: true, plain: true, make: timeLeftZH},
 	{is: re(`(?i)\b(?:(?:i|we)(?:'ve got to| have to| need to| must| should|'ll have to) (?:leave|go|be out|be back|catch|get to)\b.{0,30}?|(?:our|my) (?:train|bus|coach|taxi|flight|plane|ferry|parking|lift|ride)\b.{0,20}?) (?:at|by|before|until) ` + enClock), statement: true, plain: true, make: leaveAt},
 	{is: re(`(?:我|咱)们?(?:得|要|必须|需要|最晚)*(?:在|到)?` + zhClock + `(?:之前|以前|前)?(?:就|得|要|必须)*(?:走|离开|出发|赶|上车|回去)`), statement: true, plain: true, make: leaveAtZH},
 	// Bookings.
