@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -125,7 +126,8 @@ func (h *Hub) deleteEmergency(c *fiber.Ctx) error { return h.alert(c, nil) }
 func (h *Hub) alert(c *fiber.Ctx, text map[string]string) error {
 	err := h.alarm.set(text)
 	if errors.Is(err, wire.ErrInvalid) || errors.Is(err, wire.ErrTooLarge) {
-		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		// What is wrong is said before; that it is invalid adds nothing for staff.
+		return fiber.NewError(fiber.StatusBadRequest, strings.TrimSuffix(err.Error(), ": "+wire.ErrInvalid.Error())+".")
 	}
 	if err != nil {
 		return err

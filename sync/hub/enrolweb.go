@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"net/url"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,16 +15,11 @@ import (
 )
 
 // ofThisMachine refuses requests under a name that is not this machine's: a page on the internet whose name was made to
-// point here would speak with the rights of staff.
+// point here would read what visitors asked, and speak with the rights of staff. It looks at the Host header alone;
+// fiber's Hostname believes X-Forwarded-Host, which such a page can set.
 func ofThisMachine(c *fiber.Ctx) error {
-	host := c.Hostname()
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if len(host) > 2 && host[0] == '[' {
-		host = host[1 : len(host)-1]
-	}
-	if host != "localhost" && !net.ParseIP(host).IsLoopback() {
+	u, err := url.Parse("//" + string(c.Request().Host()))
+	if err != nil || u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
 		return fiber.NewError(fiber.StatusForbidden, "This is for the hub's own machine.")
 	}
 	return c.Next()

@@ -26,6 +26,9 @@ func request(t *testing.T, h running, method, path string, headers ...string) (i
 		t.Fatal(err)
 	}
 	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -240,6 +243,29 @@ func TestEveryTextIsInEveryLanguage(t *testing.T) {
 		}
 		if len(texts[lang]) != len(texts["en"]) {
 			t.Errorf("%s: %d texts, %d in English", lang, len(texts[lang]), len(texts["en"]))
+		}
+	}
+}
+
+// TestOtherNames: a page on the internet whose name was made to point here reads nothing.
+func TestOtherNames(t *testing.T) {
+	h := startHub(t, Config{Dir: t.TempDir()})
+	for _, path := range []string{"/", "/live", "/api/v1/events", "/api/v1/kiosks", "/api/v1/emergency", "/api/v1/enrolments", "/api/v1/content/key"} {
+		for _, headers := range [][]string{
+			{"Host", "evil.example"},
+			{"Host", "evil.example:8081"},
+			{"Host", "192.0.2.7"},
+			{"Host", "evil.example", "X-Forwarded-Host", "localhost"},
+			{"Host", "localhost.evil.example"},
+		} {
+			if status, _, body := get(t, h, path, headers...); status != http.StatusForbidden {
+				t.Errorf("%s with %q: %d %.80s", path, headers, status, body)
+			}
+		}
+		for _, host := range []string{"localhost", "localhost:8081", "127.0.0.1:8081", "[::1]:8081"} {
+			if status, _, body := get(t, h, path, "Host", host); status != http.StatusOK {
+				t.Errorf("%s as %s: %d %.80s", path, host, status, body)
+			}
 		}
 	}
 }

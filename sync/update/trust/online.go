@@ -210,7 +210,7 @@ func (h *Hub) newTargets(files map[string][]byte) (version int64, data []byte, e
 		}
 	}
 	if version > 0 && version <= known {
-		return 0, nil, refused("targets.json", &metadata.ErrBadVersionNumber{Msg: fmt.Sprintf("version %d is published, this is %d", known, version)})
+		return 0, nil, refused("targets.json", &metadata.ErrBadVersionNumber{Msg: fmt.Sprintf("version %d is published, this is %d; build the release under a higher number and sign that", known, version)})
 	}
 	if version > 0 {
 		return version, data, nil
