@@ -39,6 +39,9 @@ func (s *shelf) analyse(text, language, inHand string) question {
 		q.focus = append(q.focus, s.hanUnits(c, q)...)
 	}
 	q.focus = dropRepeats(q.focus)
+	if slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.house }) && q.kind == kindWhere {
+		q.focus = slices.DeleteFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.id == "hall" }) // 几楼 asks where
+	}
 	if q.howMade() {
 		q.focus[0].stems, q.focus[0].han = slices.Concat(q.focus[0].stems, process.stems), slices.Concat(q.focus[0].han, process.han)
 	}

@@ -32,6 +32,7 @@ const (
 	bonusRules     = 0.15 // it is a rule of the house, where it was asked what is allowed
 	bonusFirst     = 0.03 // it opens its section
 	bonusCatalogue = 0.60 // it is the catalogue's own word on what is asked: who made it, from when it is
+	malusSpecial   = 0.20 // it tells of a special day, and the usual hours are asked for
 	malusLevel     = 0.25 // its section is written for others
 	malusMaterials = 0.30 // what it is made of is only half an answer to how it was made
 	malusFacts     = 0.15 // it is of the catalogue facts, and the question does not ask for such
@@ -156,6 +157,9 @@ func bonuses(q question, c *candidate, inHand string, level gallery.Level) float
 	}
 	if strings.HasSuffix(c.passage.section.ID, "/rules") && asksLeave.MatchString(words.Fold(q.text)) {
 		sum += bonusRules
+	}
+	if strings.HasSuffix(c.passage.section.ID, "/closures") && q.only("hours") && asksClock.MatchString(words.Fold(q.text)) {
+		sum -= malusSpecial
 	}
 	if c.passage.facts() && q.kind == kindHow {
 		sum -= malusMaterials

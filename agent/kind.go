@@ -54,8 +54,18 @@ func kindOf(text string) kind {
 			}
 		}
 	}
+	if titleYear.MatchString(folded) && !anyYear.MatchString(folded) {
+		return kindWhen
+	}
 	return kindWhat
 }
+
+// titleYear matches a title and the word for its date, as people type them: "Mandelbrot set year". anyYear are years that
+// are no date of anything.
+var (
+	titleYear = regexp.MustCompile(`^[\pL\d' -]+ (year|date)\W*$`)
+	anyYear   = regexp.MustCompile(`^(is|are|was|were|do|does|did|can|could|may|will|would|should|has|have|tell|show)\b|\b(a|an|this|that|last|next|every|each|per|all|new|of|the|to) (year|date)\W*$`)
+)
 
 // whichOne matches 哪 with a measure word, which asks for a thing even after 在 (在哪本书里).
 var whichOne = regexp.MustCompile(`哪一?([本部座所棵只场项首句条块张件幅层步家间类样段片支枝])`)
@@ -88,7 +98,7 @@ var kindWords = []struct {
 		[]string{"多少", "几多", "多长", "多大", "多高", "多宽"}},
 	{kindWhy, []string{"why", "how come", "reason"}, []string{"为什么", "为何", "为啥", "原因", "怎么会", "怎么没", "怎么少"}},
 	{kindWhen, []string{"when", "what year", "which year", "what time", "how old", "what date", "what century", "which century"},
-		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "什么朝代", "哪个朝代", "哪个世纪", "几世纪", "年代"}},
+		[]string{"什么时候", "何时", "哪一年", "哪年", "几点", "几年", "什么年代", "什么朝代", "哪个朝代", "哪个世纪", "几世纪", "年代", "年份"}},
 	{kindWho, []string{"who", "whom", "whose", "by whom"}, []string{"谁", "哪位", "什么人", "何人", "哪个人", "作者"}},
 	{kindWhere, []string{"where", "which hall", "which room", "which floor", "which country"},
 		[]string{"哪里", "哪儿", "怎么走", "怎么去", "何处", "在哪", "哪个厅", "哪个展厅", "几楼", "哪个国家", "什么地方"}},

@@ -52,6 +52,7 @@ func (s *shelf) takeNames(stems, chunks []string) (about, restStems, restChunks 
 func cutOut(chunks []string, name string) []string {
 	var out []string
 	for _, c := range chunks {
+		c = strings.ReplaceAll(c, fullName(name), name)
 		for part := range strings.SplitSeq(c, name) {
 			if part != "" {
 				out = append(out, part)
@@ -59,6 +60,14 @@ func cutOut(chunks []string, name string) []string {
 		}
 	}
 	return out
+}
+
+// fullName is a Chinese title with its last word in full: a set is 集 in a title and 集合 in what visitors write.
+func fullName(han string) string {
+	if strings.HasSuffix(han, "集") {
+		return han + "合"
+	}
+	return han
 }
 
 // indexRun returns where part stands in all as an unbroken run, else -1.

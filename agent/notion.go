@@ -92,7 +92,7 @@ var phraseNotions = []struct {
 	{regexp.MustCompile(`\bmade (out )?(of|from)\b|\bwhat materials?\b`), "material"},
 	{regexp.MustCompile(`\bhow (big|large|tall|wide|high|deep) (is|are|was)\b|多大`), "size"},
 	{regexp.MustCompile(`\bwhere (is|are) (the |this |your )?(gallery|museum|you)\b|(馆|你们)在哪|怎么(去|到)(你们)?.{0,3}馆`), "address"},
-	{regexp.MustCompile(`\bwheelchair[- ](access\w*|users?|friendly|ramps?)\b`), "access"},
+	{regexp.MustCompile(`\bwheelchair[- ](access\w*|users?|friendly|ramps?)\b|轮椅(的人)?(能不能|可不可以|能否|能|可以|方便|好)(推|坐着)?(进|通行|走|参观|上楼|过)(来|去|馆|出)?`), "access"},
 	{regexp.MustCompile(`停车费`), "parking"},
 	{regexp.MustCompile(`吃(东西|饭|零食|午餐|早餐|午饭)|喝(东西|饮料|咖啡)`), "food"},
 	{regexp.MustCompile(`(哪一?天|星期几|什么时候)(休息|不开|闭馆|休馆)`), "hours"},
@@ -114,7 +114,9 @@ var phraseNotions = []struct {
 }
 
 // measures are phrases that ask for a number; the adjective in them is not what the number is of.
-var measures = regexp.MustCompile(`\bhow (long|old|far|many|much|often)\b|\b(what|which) (time|year|date|day|century)\b|多少年历史了?|多少年了`)
+var measures = regexp.MustCompile(`\bhow (long|old|far|many|much|often)\b|\b(what|which) (time|year|date|day|century)\b|多少年历史了?|多少年了|年份`)
+
+var lastWord = regexp.MustCompile(`\w+\W*$`)
 
 // takePhrases takes the notions asked for in several words out of folded text.
 func takePhrases(folded string) (rest string, found []*notion) {
@@ -123,6 +125,9 @@ func takePhrases(folded string) (rest string, found []*notion) {
 			folded = p.words.ReplaceAllString(folded, " ")
 			found = append(found, notionByID(p.notion))
 		}
+	}
+	if titleYear.MatchString(folded) && !anyYear.MatchString(folded) {
+		folded = lastWord.ReplaceAllString(folded, " ")
 	}
 	return measures.ReplaceAllString(howMany.ReplaceAllString(folded, " "), " "), found
 }

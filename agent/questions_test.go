@@ -47,6 +47,22 @@ var sampleQuestions = []struct {
 	{"phyllotaxis", "How many sunflowers were counted?", "657", ""},
 	{"moire-rings", "What is watered silk?", "Moiré is a name", ""},
 	{"penrose-tiling", "Who invented Rule 30?", "Wolfram", "rule-30"},
+	{"", "Mandelbrot set year", "1980", "mandelbrot-set"},
+	{"penrose-tiling", "Is it for sale?", "", ""},
+	{"penrose-tiling", "Is this painting for sale?", "", ""},
+	{"penrose-tiling", "How much is it?", "", ""},
+	{"penrose-tiling", "Can I buy a print of it?", "Prints of all 24", "service/en/shop"},
+	{"penrose-tiling", "How much is a ticket?", "60", "venue/en/tickets"},
+	{"", "This stupid thing never works, where is the exit?", "foyer", "service/en/shop"},
+	{"", "Who described the Penrose tiling, my name is Anna?", "Roger Penrose", "penrose-tiling"},
+	{"", "My name is Anna. Where are the toilets?", "In the foyer", "service/en/toilets"},
+	{"", "曼德博集合是哪一年", "1980", "mandelbrot-set"},
+	{"", "曼德博集年份", "1980", "mandelbrot-set"},
+	{"penrose-tiling", "它多少钱", "", ""},
+	{"penrose-tiling", "这幅画卖吗", "", ""},
+	{"penrose-tiling", "门票多少钱", "60元", "venue/zh/tickets"},
+	{"", "几楼有厕所", "洗手间：门厅", "service/zh/toilets"},
+	{"", "轮椅能不能进", "无台阶", "service/zh/wheelchairs"},
 
 	// Exhibits, Chinese.
 	{"penrose-tiling", "它是谁发现的？", "罗杰·彭罗斯", ""},
@@ -199,6 +215,23 @@ func TestSampleQuestions(t *testing.T) {
 				t.Errorf("answered in %s, want %s", h.done.Language, want)
 			}
 		})
+	}
+}
+
+// TestSampleAnswersFirst checks what an answer begins with.
+func TestSampleAnswersFirst(t *testing.T) {
+	g, lib := New(Options{}), sampleLibrary(t)
+	for question, want := range map[string]string{
+		"When do you close?": "Gallery of Patterns is open Tuesday to Thursday",
+		"几点关门":               "图案馆的开放时间",
+		"Is the dragon curve older than the Penrose tiling?": "Dragon curve (1966) is earlier than Penrose tiling (1974)",
+		"龙形曲线比彭罗斯镶嵌早吗":                                       "龙形曲线（1966年）比彭罗斯镶嵌（1974年）早",
+	} {
+		h := hear(t, g, lib, Turn{Question: question, Language: "en"})
+		checkHeard(t, h)
+		if !strings.HasPrefix(h.text, want) {
+			t.Errorf("%q: want %q first: %s", question, want, h.text)
+		}
 	}
 }
 

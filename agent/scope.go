@@ -46,6 +46,8 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 		return []scope{scopeHouse}
 	case !q.named && q.notion("hall") && q.kind == kindHowMany:
 		return []scope{scopeHouse, scopeAbout}
+	case !q.named && inHand != "" && asksItsPrice.MatchString(words.Fold(q.text)): // not what the house charges, or sells
+		return []scope{scopeAbout}
 	case q.withWork() && inHand != "" && (atWork || points) && !q.named:
 		return []scope{scopeHouse, scopeAbout}
 	case q.named, atWork && inHand != "":
@@ -90,6 +92,10 @@ var worksAll = regexp.MustCompile(`\bthese (paintings|pictures|works|artworks|pi
 
 // theWork matches words that mean the exhibit in hand where there is one.
 var theWork = regexp.MustCompile(`\bthe (painting|picture|artwork|exhibit|drawing|print|image)\b|画[里中上面]`)
+
+// asksItsPrice matches questions for the price of the exhibit in hand, which is none of the shop's and no ticket's.
+var asksItsPrice = regexp.MustCompile(`\b(it|this|that|these|this one|(this|that|the) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern|one)s?) (for|on) sale\b|\bhow much (is|does|would|did) (it|this|that|this one)( cost| worth| sell for)*\W*$|\bwhat('s| is) (its|the price of (it|this))\b.{0,8}(price|it|this)|` +
+	`(它|[这那](一)?([幅件张个]|画)(画|展品|作品|东西)?)(要|得|能|可以|是|卖|值|的)*(多少钱|什么价|价格|价钱|售价|出售|卖)`)
 
 // pointsAtHouse matches words that can mean the house only.
 var pointsAtHouse = regexp.MustCompile(`\b(this|the|your) (current )?(building|house|place|museum|gallery|exhibition)\b|\b(work|works|working|employed|volunteer|live|lives) here\b|(馆里|这里|本馆|馆内)(一共|总共)?有?(多少|几个?)(人|员工|工作人员)|这[座栋个](大?楼|房子|建筑|馆|地方|博物馆|美术馆)|本馆|[你贵]们?馆`)

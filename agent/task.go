@@ -82,10 +82,15 @@ func (s *shelf) addSteps(out *steps, template plan.Template, a plan.Arguments, t
 				}
 			}
 		}
+		if a.Ranks { // the answer, before what there is to tell of them
+			out.add(toolCompare, "which is the older", compareArgs{ids})
+		}
 		for _, id := range ids {
 			out.add(toolExhibit, "what it is", exhibitArgs{id})
 		}
-		out.add(toolCompare, "what they share and differ in", compareArgs{ids})
+		if !a.Ranks {
+			out.add(toolCompare, "what they share and differ in", compareArgs{ids})
+		}
 	case plan.Highlights:
 		out.add(toolHall, "what the hall is about", hallArgs{a.Hall})
 		n := 0

@@ -23,7 +23,7 @@ var courtesies = []struct {
 	{Farewell, whole(`(good ?)?bye( bye)?|see you( later| soon)?|good ?night|再见|拜拜|晚安|下次见`)},
 	{AboutGuide, whole(`(who|what) are you|what s your name|what is your name|are you (a |an )?(real|human|alive|robot|machine|computer|ai|person)( .{0,20})?|what can (you|i) (do|ask)( you| here)?|how do you work|how does this work|help|can you help me|` +
 		`[你您]是(谁|什么|机器人|人|真人|人工智能)(吗|么)?|[你您]叫什么(名字)?|[你您](能|会|可以)(做|干)?(什么|些什么|回答什么)|我?(能|可以)问(你)?什么|怎么用|帮助`)},
-	{Insult, regexp.MustCompile(`\b(you('re| are)?|u r|this (guide|thing|machine) is) (so |such |a |an |really |totally |complete |fucking )*(stupid|idiot|dumb|useless|moron|garbage|trash|rubbish|liar|fool)\b|\b(fuck|screw) (you|off)\b|\bshut up\b|^(stupid|idiot|fuck)\W*$|` +
+	{Insult, regexp.MustCompile(`\b(you('re| are)?|u r|this (guide|thing|machine) is) (so |such |a |an |really |totally |complete |fucking )*(stupid|idiot|dumb|useless|moron|garbage|trash|rubbish|liar|fool)\b|\b(fuck|screw) (you|off)\b|\bshut up\b|\b(this|you|the) (stupid|dumb|useless|damn|bloody|crappy|fucking) (thing|machine|guide|app|kiosk|robot|computer)\b|^(stupid|idiot|fuck)\W*$|` +
 		`[你您](真|太|好|就|是|个|这)*(蠢|笨|傻|垃圾|白痴|废物|没用|骗子)|傻[逼瓜叉]|滚开?[!！。]?$|闭嘴|他妈的|操你`)},
 	{Others, regexp.MustCompile(`\b(what|which|who|how|did|do|does|has|have|tell|show|repeat)\b.{0,30}\b(last|previous|other|another|earlier|next) (visitors?|persons?|people|guests?|users?)\b.{0,20}\b(ask|asked|say|said|want|wanted|told|talk|talked|type|typed|write|wrote|photograph|photographed|name)\b|\b(visitors?|person|people|guests?|users?|somebody|someone|whoever) (before|ahead of) me\b|` +
 		`(上一?[个位]|前一?[个位]|前面的?|之前的?|其他|其它|别的)的?(人|观众|游客|访客|用户|参观者).{0,6}(问|说|聊|拍|叫什么|看了)`)},
@@ -57,6 +57,36 @@ func civil(question string) string {
 	}
 	keep(question[start:])
 	if rest = strings.TrimSpace(rest); !asksSomething.MatchString(words.Fold(rest)) {
+		return question
+	}
+	return rest
+}
+
+// aboutSelf matches a clause in which visitors say who they are or how they came, which is nothing to look up. What can
+// change an answer (children, a ticket's concession, an exhibit) is none of it.
+var aboutSelf = regexp.MustCompile(`^(and |by the way |btw |hi |hello |hey )*(my name is|my name s|my name's|i am called|i'm called|call me|you can call me) [\pL' -]{1,40}$|^(and |hi |hello )*(i am|i'm|we are|we're|i come|we come) from [\pL ]{1,30}$|^(it is|it's|this is) (my|our) first (time|visit)( here)?$|` +
+	`^(你好)?(我叫|我的名字是|我名字叫|叫我)[\pL· ]{1,10}$|^我们?(是)?(来自|从)[\p{Han}]{1,8}(来的?)?$|^我们?(是)?第一次来(这里|这儿)?$`)
+
+// withoutAside takes clauses about the visitor out of a message that also asks something: "Who made it, my name is Ada?"
+// It does not touch others.
+func withoutAside(question string) string {
+	var kept strings.Builder
+	found, start := false, 0
+	keep := func(from, to, end int) {
+		clause := strings.TrimSpace(question[from:to])
+		if aboutSelf.MatchString(words.Fold(clause)) {
+			found = true
+			return
+		}
+		kept.WriteString(question[from:end])
+	}
+	for _, at := range clauseEnd.FindAllStringIndex(question, -1) {
+		keep(start, at[0], at[1])
+		start = at[1]
+	}
+	keep(start, len(question), len(question))
+	rest := strings.Trim(kept.String(), " ,，;；:：")
+	if !found || !asksSomething.MatchString(words.Fold(rest)) {
 		return question
 	}
 	return rest

@@ -111,7 +111,8 @@ type Arguments struct {
 	// Query says which exhibits a collection question means, or which one to compare with; Between asks for the way between them too.
 	Query   collection.Query `json:"query,omitzero"`
 	Between bool             `json:"between,omitempty"`
-	From    string           `json:"from,omitempty"` // exhibit where a walk begins; empty: where the visitor stands
+	Ranks   bool             `json:"ranks,omitempty"` // which of those compared is the older or newer is asked
+	From    string           `json:"from,omitempty"`  // exhibit where a walk begins; empty: where the visitor stands
 }
 
 // Question asks the visitor back.
@@ -151,7 +152,7 @@ type Visit struct {
 
 // Make plans a turn.
 func Make(c *Catalogue, in Input) ExecutionPlan {
-	in.Question = civil(in.Question)
+	in.Question = withoutAside(civil(in.Question))
 	p := ExecutionPlan{Mode: Chat, Task: Single, Rewritten: in.Question, Language: in.Language, Level: levelOf(in.Question, in.Level)}
 	p.Courtesy = courtesyOf(in.Question)
 	if p.Courtesy != "" && p.Courtesy != Outside {

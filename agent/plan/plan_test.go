@@ -503,6 +503,32 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestAsides(t *testing.T) {
+	c := testCatalogue()
+	for question, want := range map[string]string{
+		"Who made it, my name is Anna?":              "Who made it",
+		"My name is Anna. Who made it?":              "Who made it?",
+		"Hello, I am from Chile, where is the exit?": "Hello, where is the exit?",
+		"我叫小明，洗手间在哪里？":                               "洗手间在哪里？",
+		"My name is Anna":                            "My name is Anna",
+		"What does my name is Anna mean?":            "What does my name is Anna mean?",
+		"I am a student, how much is a ticket?":      "I am a student, how much is a ticket?",
+	} {
+		if got := withoutAside(question); got != want {
+			t.Errorf("%q: %q, want %q", question, got, want)
+		}
+	}
+	for question, ranks := range map[string]bool{
+		"Is the dragon curve older than the Penrose tiling?": true, "龙形曲线比彭罗斯镶嵌早吗": true,
+		"Compare the dragon curve with the Penrose tiling": false,
+	} {
+		p := Make(c, Input{Question: question, Language: words.Detect(question, "en")})
+		if p.Template != Compare || p.Arguments.Ranks != ranks {
+			t.Errorf("%q: %s, ranks %v, want %v", question, p.Template, p.Arguments.Ranks, ranks)
+		}
+	}
+}
+
 func FuzzMake(f *testing.F) {
 	for _, q := range []string{"And the dragon curve?", "那呢", "呢？", "compare it with", "30", "什么时候，什么时候，什么时候", "\xff and who", "Curves hall", "两个"} {
 		f.Add(q, "Who made the Hilbert curve?", "rule-30")
