@@ -237,6 +237,16 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 	if err != nil {
 		return Done{}, err
 	}
+	if !f.answer.answered && p.Courtesy == "" {
+		if text, ok := acknowledged(t, language, g.clock()); ok {
+			return g.say(ctx, s, d, t, p.Language, text, out), nil
+		}
+		if anyDay, ok, err := s.lookUpAnyDay(ctx, d, t, p, caller.box); err != nil {
+			return Done{}, err
+		} else if ok {
+			f = anyDay
+		}
+	}
 	if !f.answer.answered && p.Courtesy == plan.Outside {
 		f.answer = nothing(language, phrasesIn(language).outside)
 	}
@@ -299,12 +309,17 @@ func askBack(p plan.ExecutionPlan, out stream) Done {
 
 // courtesy answers what was said rather than asked, and suggests something to ask.
 func (g *Guide) courtesy(ctx context.Context, s *shelf, d *desk, t Turn, p plan.ExecutionPlan, out stream) Done {
-	f := found{language: p.Language, answer: nothing(p.Language, phrasesIn(p.Language).courtesy[p.Courtesy])}
+	return g.say(ctx, s, d, t, p.Language, phrasesIn(p.Language).courtesy[p.Courtesy], out)
+}
+
+// say says a sentence of the guide's own, and suggests something to ask.
+func (g *Guide) say(ctx context.Context, s *shelf, d *desk, t Turn, language, text string, out stream) Done {
+	f := found{language: language, answer: nothing(language, text)}
 	out.text(f.answer)
 	if suggestions := s.followUps(ctx, d, t, f); len(suggestions) > 0 {
 		out.send(Event{Type: EventFollowUps, FollowUps: suggestions})
 	}
-	return Done{WrittenBy: WrittenByNobody, Reply: ReplyCourtesy, Language: p.Language}
+	return Done{WrittenBy: WrittenByNobody, Reply: ReplyCourtesy, Language: language}
 }
 
 // fail ends a turn that could not be finished. A cancelled turn just ends: nobody listens.

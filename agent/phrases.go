@@ -15,6 +15,8 @@ type phrases struct {
 	nothingOn string            // the gallery has nothing on parts of a question, with %s for them
 	comma     string            // between such parts
 	outside   string            // a question for something else than a gallery
+	noted     string            // visitors told of themselves, with %s for what is remembered of it
+	told      string            // the same where nothing is remembered
 	courtesy  map[plan.Courtesy]string
 	more      string   // follow-up on a section, before its heading
 	about     string   // follow-up on another exhibit, with %s for its title
@@ -31,6 +33,8 @@ var english = phrases{
 	nothingOn: "The gallery has nothing on this part: %s",
 	comma:     " / ",
 	outside:   "That is not about this gallery, so I cannot help with it. Ask me about what you see here, or about your visit.",
+	noted:     "Thank you, I will keep that in mind. %s Ask me about a picture, or for a route that suits you.",
+	told:      "Thank you for telling me. Ask me about a picture, or for a route that suits you.",
 	courtesy: map[plan.Courtesy]string{
 		plan.Greeting:   "Hello! Show me a picture, or ask me about one.",
 		plan.Thanks:     "You are welcome. Is there anything else you would like to know?",
@@ -59,6 +63,8 @@ var chinese = phrases{
 	nothingOn: "其中这部分馆里没有资料：%s",
 	comma:     "；",
 	outside:   "这与本馆无关，我帮不上忙。您可以问我眼前的作品，或者参观方面的问题。",
+	noted:     "好的，我记住了：%s您可以问我一幅画，或者让我安排一条合适的路线。",
+	told:      "谢谢您告诉我。您可以问我一幅画，或者让我安排一条合适的路线。",
 	courtesy: map[plan.Courtesy]string{
 		plan.Greeting:   "您好！给我看一幅画，或者问我一个问题吧。",
 		plan.Thanks:     "不客气。您还想了解什么吗？",

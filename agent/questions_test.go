@@ -61,6 +61,13 @@ var sampleQuestions = []struct {
 	{"penrose-tiling", "它多少钱", "", ""},
 	{"penrose-tiling", "这幅画卖吗", "", ""},
 	{"penrose-tiling", "门票多少钱", "60元", "venue/zh/tickets"},
+	{"", "How much is a ticket on Sunday?", "CNY 60", "venue/en/tickets"},
+	{"", "Can I bring my dog on Friday?", "Dogs", "venue/en/rules"},
+	{"", "Is the Louvre open on Sunday?", "", ""},
+	{"", "Is there a concert on Friday?", "", ""},
+	{"", "Are there discounts on Sunday?", "", ""},
+	{"", "周日咖啡厅开吗", "咖啡厅：门厅", "service/zh/cafe"},
+	{"", "周一咖啡厅开吗", "（星期一）闭馆。", "service/zh/cafe"},
 	{"", "几楼有厕所", "洗手间：门厅", "service/zh/toilets"},
 	{"", "轮椅能不能进", "无台阶", "service/zh/wheelchairs"},
 

@@ -75,6 +75,7 @@ func TestExtract(t *testing.T) {
 		"我们推着婴儿车":                                 "access/stroller=stroller",
 		"I am hard of hearing":                    "access/hearing=hearing",
 		"我视力不好":                                   "access/sight=sight",
+		"我是盲人":                                    "access/sight=sight",
 		"We need a lift":                          "access/step_free=step_free",
 		// Children.
 		"We are here with our two kids":                        "children",

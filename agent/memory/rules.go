@@ -34,9 +34,9 @@ var rules = []rule{
 	{is: re(`(?i)\b(?:pram|stroller|buggy|pushchair)\b`), needs: re(`(?i)\b(?:i|we|i've|we've|i'm|we're|my|our)\b`), statement: true, make: need("stroller")},
 	{is: re(`(?:婴儿车|童车|推车)`), needs: re(`(?:我|咱).*(?:推|带|有)|(?:推|带)着`), statement: true, make: need("stroller")},
 	{is: re(`(?i)\b(?:i'm|i am|we're|(?:my|our) \w+ is)(?: almost| nearly| partly| partially)? (?:blind|visually impaired)\b|\b(?:i|we) (?:can't|cannot|don't|do not) see (?:very |so )?(?:well|much|clearly)\b`), plain: true, statement: true, make: need("sight")},
-	{is: re(`(?:我|咱).{0,6}(?:看不清|看不见|视力不好|视障|失明|眼睛不好)`), plain: true, statement: true, make: need("sight")},
+	{is: re(`(?:我|咱).{0,6}(?:看不清|看不见|视力不好|视障|失明|眼睛不好|盲人)`), plain: true, statement: true, make: need("sight")},
 	{is: re(`(?i)\b(?:i'm|i am|we're|(?:my|our) \w+ is)(?: almost| nearly| partly| a bit)? (?:deaf|hard of hearing)\b|\b(?:i|we) (?:can't|cannot|don't|do not) hear (?:very |so )?(?:well|much)\b|\b(?:i|we) (?:use|wear|have) (?:a )?hearing aids?\b`), plain: true, statement: true, make: need("hearing")},
-	{is: re(`(?:我|咱).{0,6}(?:听不清|听不见|听力不好|耳朵不好|耳背|听障|戴助听器)`), plain: true, statement: true, make: need("hearing")},
+	{is: re(`(?:我|咱).{0,6}(?:听不清|听不见|听力不好|耳朵不好|耳背|听障|聋人|是聋|戴助听器)`), plain: true, statement: true, make: need("hearing")},
 	// Children.
 	{is: re(`(?i)\b(?:(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[- ]year[- ]olds?|` + kids + `)\b`), needs: re(`(?i)\b(?:(?:i|we)(?:'ve|'m|'re| have| am| are| came| brought)(?: \w+){0,3}?|my|our|bringing) (?:(?:me|us|my|our|a|an|the|two|three|four|some|any|no|small|little|young|\d+) )*(?:\d{1,2}|\w+)?[- ]?(?:` + kids + `|year[- ]old)`), make: children},
 	{is: re(`(?:` + zhKids + `)`), needs: re(`(?:我|咱).{0,10}(?:带|领|陪)|(?:带|领|陪)着|我(?:的|们|家)?(?:两个|三个|个)?(?:` + zhKids + `)`), make: childrenZH},

@@ -92,6 +92,25 @@ func withoutAside(question string) string {
 	return rest
 }
 
+// States reports whether a message only tells something, and neither asks nor wants anything.
+func States(question string) bool {
+	if strings.ContainsAny(question, "?？") {
+		return false
+	}
+	start := 0
+	folded := words.Fold(question)
+	for _, at := range append(clauseEnd.FindAllStringIndex(folded, -1), []int{len(folded), len(folded)}) {
+		if wants.MatchString(strings.TrimSpace(folded[start:at[0]])) {
+			return false
+		}
+		start = at[1]
+	}
+	return true
+}
+
+// wants matches a clause that asks or wants something.
+var wants = regexp.MustCompile(`\b(who|whose|what|when|where|which|why|how|tell (me|us)|show (me|us)|explain|recommend|suggest|any(thing)?|let me know)\b|^(and |but |so |please )*(is|are|was|were|do|does|did|can|could|may|should|will|would|has|have|find|give|take|plan)\b|谁|什么|哪|几|多少|怎么|为什么|[吗呢吧]|讲讲|说说|介绍|推荐|有没有|能不能|可不可以|可以|是不是|请问|帮我`)
+
 // asksSomething matches what only a question has.
 var asksSomething = regexp.MustCompile(`\b(who|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|tell me|show me)\b|谁|什么|哪|几|多少|怎么|为什么|吗|呢|在不在|[有是能可]没?不?[有是能可]`)
 

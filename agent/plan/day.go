@@ -69,6 +69,19 @@ func dayIn(question string) (Day, bool) {
 	return Day{Name: "today"}, true
 }
 
+// ofThatDay matches questions for what may hold on that day only, which no general text answers.
+var ofThatDay = regexp.MustCompile(`\b(free|cheap(er)?|discounts?|reduced|special|different|extra|crowded|busy|late|early)\b|免费|优惠|打折|便宜|特别|特价|不同|人多|拥挤`)
+
+// WithoutDay takes the day out of a question. ok is false where it has none, asks of the moment, or for what may hold
+// on that day only.
+func WithoutDay(question string) (rest string, day Day, ok bool) {
+	day, ok = dayIn(question)
+	if !ok || day.Name == "now" || ofThatDay.MatchString(words.Fold(question)) {
+		return "", Day{}, false
+	}
+	return strings.TrimSpace(dayPattern.ReplaceAllString(words.Fold(question), " ")), day, true
+}
+
 func dateIn(m string) string {
 	switch {
 	case strings.Contains(m, "christmas eve") || m == "平安夜":
