@@ -334,6 +334,9 @@ func (q question) outOfPlace(c *candidate) bool {
 	if q.kind == kindHowMany && !q.notion("price") && strings.HasSuffix(c.passage.section.ID, "/tickets") {
 		return true // ages and prices count no visitors
 	}
+	if q.kind == kindHowMany && q.notion("price") && slices.ContainsFunc(q.focus, func(u unit) bool { return u.of("food") && !u.worded(c) }) {
+		return true // free water does not make coffee free
+	}
 	if asksToDo.MatchString(words.Fold(q.text)) && len(q.about) == 0 && c.passage.section.Domain == gallery.DomainExhibit {
 		return true
 	}

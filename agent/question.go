@@ -35,6 +35,16 @@ func (u unit) in(t words.Terms) bool {
 	return false
 }
 
+// of reports whether the unit is a notion.
+func (u unit) of(notion string) bool { return u.notion != nil && u.notion.id == notion }
+
+// worded reports whether a sentence's passage or heading has one of the words that a notion was asked with, where that is
+// known.
+func (u unit) worded(c *candidate) bool {
+	w := unit{stems: u.asked, han: u.asked}
+	return len(u.asked) == 0 || w.in(c.passage.terms) || w.in(c.passage.title)
+}
+
 // makerLine and dateLine match the sentences of the catalogue facts that tell the maker and the date.
 var (
 	makerLine = regexp.MustCompile(`^(Maker: |作者：)`)

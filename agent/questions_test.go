@@ -68,6 +68,12 @@ var sampleQuestions = []struct {
 	{"", "Are there discounts on Sunday?", "", ""},
 	{"", "周日咖啡厅开吗", "咖啡厅：门厅", "service/zh/cafe"},
 	{"", "周一咖啡厅开吗", "（星期一）闭馆。", "service/zh/cafe"},
+	{"", "Is coffee free?", "", ""},
+	{"penrose-tiling", "这幅画看什么好", "", ""},
+	{"", "My mother cannot walk far, what should we see?", "step-free", "pinwheel-tiling"},
+	{"", "Is water free?", "Cold and warm water, free", "service/en/drinking-water"},
+	{"", "我带老人来，走不动，看什么好", "全程没有台阶", "pinwheel-tiling"},
+	{"", "有没有适合三岁孩子的", "这条路线", "pinwheel-tiling"},
 	{"", "几楼有厕所", "洗手间：门厅", "service/zh/toilets"},
 	{"", "轮椅能不能进", "无台阶", "service/zh/wheelchairs"},
 

@@ -17,13 +17,14 @@ var (
 	compareWords   = regexp.MustCompile(`\b(compare|comparison|differences?|differ|different from|similar|similarit(y|ies)|in common|versus|vs)\b|\bwhich( one| of (them|these|the two))? (is|was|came) (the )?(older|newer|younger|first|earlier|later)\b|比较|对比|区别|不同|差别|有什么(相同|相似)|共同点|相似|\b(is|was|are|were) .{3,60} (older|newer|younger|earlier|later) than\b|比.{2,16}(更|还)?(早|晚|老|新|古老)|哪(个|幅|件|一?个)?(年代|时间)?(更|比较)?(早|老|新|晚)`)
 	thanWords      = regexp.MustCompile(`\bthan\b|比.{2,16}(早|晚|老|新|古老)`)
 	ranksAges      = regexp.MustCompile(`\b(older|newer|younger|earlier|later)\b|\bcame first\b|比.{2,16}(更|还)?(早|晚|老|新|古老)|哪(个|幅|件|一?个)?(年代|时间)?(更|比较)?(早|老|新|晚)`)
-	mustSee        = regexp.MustCompile(`\bmust[- ]sees?\b|\bnot (to )?miss\b|\bdon't miss\b|\b(your|the) (best|highlights|favou?rites)\b|必看|不能错过|不可错过|(最|很)?值得一?看|精华`)
+	mustSee        = regexp.MustCompile(`\bmust[- ]sees?\b|\bnot (to )?miss\b|\bdon't miss\b|\b(your|the) (best|highlights|favou?rites)\b|必看|不能错过|不可错过|(最|很)?值得一?看|精华|看(点|些)?什么(比较|最|才)?(好|合适)|\bwhat should (i|we) (see|look at|visit)( here| first)?\b`)
+	party          = regexp.MustCompile(`我?们?(带|陪)(着|了)?(家里)?(的)?(老人|爸妈|父母|爷爷|奶奶|妈妈?|爸爸?|外婆|外公)(一起)?(来|参观|逛)?的?|(他|她)们?|走不[动了远]|走不了路|腿脚不(便|好|方便)|不能走太?远|行动不便|坐轮椅|\b(my|our) (mother|father|mum|mom|dad|parents?|grand\w+|wife|husband|friend)( and i)? (can not|cannot|can't) walk( very| too| so)?( far| well| much)?\b|\b(i|we) (can not|cannot|can't) walk( very| too| so)?( far| well| much)?\b`)
 	theTwo         = regexp.MustCompile(`\b(the|these|those|both|last) ?(last )?two\b|\bthem\b|\bboth\b|两(个|幅|件|者)|它们`)
 	highlightWords = regexp.MustCompile(`\bhighlights?\b|\b(what|which)\b.{0,30}\b(see|there|hangs?|on (show|display)|exhibits?|pictures|works|shown|else|worth)\b|亮点|有什么|有哪些|还有什么|看什么|值得|必看|重点|展出什么`)
 	routeWords     = regexp.MustCompile(`\b(plan|suggest|recommend|make|give|show|need|want)\b.{0,30}\b(route|tour|visit|walk|itinerary)\b|\b(route|itinerary)\b|\b(i|we)( only|'ve only)?('ve)? (have|got|have got|have only)\b.{0,20}\b(min|minutes?|mins|hours?)\b|\b(see|visit|do)\b.{0,20}\b(in|within|with)\b.{0,20}\b(minutes?|mins|hours?|hour)\b|路线|怎么逛|怎么参观|参观顺序|(我们?只?有|只剩|还剩|就剩|只有|剩下).{0,12}(分钟|小时|钟头)|(规划|安排|推荐|设计).{0,12}(参观|行程|路线|游览)|[，,。；;\s]有.{1,6}(分钟|小时|钟头)(时间|左右)?([，,。！!；;\s]|$)|(分钟|小时|钟头)(内|里|之内)?(能|可以|该|应该)?(看|逛|参观)`)
 	kids           = regexp.MustCompile(`[一二两三四五六七八九十\d]岁的?(孩子|小孩|宝宝|娃)?|\b(kids?|child|children|son|daughter|family|toddlers?|grand(son|daughter|children))\b|(\d+|two|three|four|five|six|seven|eight|nine|ten|eleven)[- ]year[- ]olds?|孩子|小孩|儿子|女儿|小朋友|宝宝|亲子|一家|孙子|孙女`)
 	kidsDo         = regexp.MustCompile(`\b(see|do|visit|plan|recommend|suggest|route|tour|show|look at|enjoy|interesting for|fun for|day with)\b|看什么|看哪|怎么(逛|玩|参观|安排)|玩什么|推荐|适合.{0,6}看|有(没有|什么|哪些)?.{0,4}适合|安排|路线|参观|看些什么`)
-	stepFree       = regexp.MustCompile(`\bwheelchair|step[- ]free|without (stairs|steps)|pram|pushchair|stroller|accessible|轮椅|婴儿车|推车|无障碍|台阶|行动不便`)
+	stepFree       = regexp.MustCompile(`\bwheelchair|step[- ]free|without (stairs|steps)|pram|pushchair|stroller|accessible|轮椅|婴儿车|推车|无障碍|台阶|行动不便|走不[动了远]|走不了路|腿脚不(便|好|方便)|不能走太?远|\b(can not|cannot|can't) walk\b`)
 	quiet          = regexp.MustCompile(`\bquiet|crowd|few people|安静|人少|清静|拥挤`)
 	practicalWords = regexp.MustCompile(`\b(open|opens|opening|close|closes|closed|closing|hours|events?|tours?|workshops?|talks?|programme|happening|happens?|going on|what'?s on|get in|come in|be let in|last entry|entry|longer|shut|shuts|come|coming|visit|stay)\b|开门|关门|闭馆|开馆|开放|营业|开吗|开不开|入馆|进馆|进去|入场|还能(参观|看|逛|待)|还可以(参观|看|逛|待)|(参观|逛|待)多久|下班|打烊|清场|休馆|开不开|可以来|能来|过来|活动|导览|讲座|工作坊`)
 	restOfDay      = regexp.MustCompile(`\b(longer|still|left|yet)\b|还(能|可以|有|开)|多久`)
@@ -70,7 +71,7 @@ func templateOf(c *Catalogue, in Input, r resolved) (Template, Arguments, bool) 
 		return Route, args, true
 	case r.hall != "" && highlightWords.MatchString(folded) && len(r.named) == 0:
 		return Highlights, args, true
-	case mustSee.MatchString(folded) && len(r.named) == 0 && !r.pointed && nothingLeft(mustSee.ReplaceAllString(folded, " ")):
+	case mustSee.MatchString(folded) && len(r.named) == 0 && !r.pointed && nothingLeft(party.ReplaceAllString(mustSee.ReplaceAllString(folded, " "), " ")):
 		args.remember(in.Visit)
 		if args.Minutes == 0 {
 			args.Minutes = mustSeeMinutes
