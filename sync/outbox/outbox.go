@@ -39,6 +39,8 @@ const (
 	DefaultMinFree = 128 << 20
 	// DefaultQueue is how many Appends may wait for the disk; further ones wait for a place in the queue.
 	DefaultQueue = 1024
+	// DefaultSweep keeps what was deleted in no file for much longer than a visit lasts.
+	DefaultSweep = 5 * time.Minute
 	// MinMaxBytes is the least that Options.MaxBytes may be.
 	MinMaxBytes = 1 << 20
 )
@@ -63,8 +65,11 @@ type Options struct {
 	// that for a while, see reclaim.
 	MaxBytes uint64
 	OnFull   OnFull // empty means RejectNew
+	// Sweep is how often the store is written anew where it may still hold what was deleted; 0 means DefaultSweep. So
+	// what visitors asked leaves the disk soon after the hub has it.
+	Sweep time.Duration
 	// Brief is for simulations with many outboxes in one process: nothing is compacted, which costs each database 40
-	// wake-ups a second, so that it holds for about 50,000 events.
+	// wake-ups a second, so that it holds for about 50,000 events, and nothing is swept.
 	Brief bool
 
 	Clock       func() time.Time                 // wall clock; nil means time.Now
@@ -419,6 +424,12 @@ func (opt *Options) fill() error {
 	}
 	if opt.Queue == 0 {
 		opt.Queue = DefaultQueue
+	}
+	if opt.Sweep < 0 {
+		return fmt.Errorf("sweep every %s: must be above 0", opt.Sweep)
+	}
+	if opt.Sweep == 0 {
+		opt.Sweep = DefaultSweep
 	}
 	if opt.OnFull == "" {
 		opt.OnFull = RejectNew

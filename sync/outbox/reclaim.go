@@ -30,6 +30,17 @@ func (o *Outbox) wasteful() bool {
 	return o.dead >= o.reclaimAt && o.dead >= reclaimRatio*o.held && o.opt.Uptime() >= o.reclaimAfter
 }
 
+// sweepHeld is how many bytes may be held where the store is written anew only to be rid of what was deleted; a larger
+// backlog waits until the hub has it.
+const sweepHeld = 1 << 20
+
+// sweepable tells whether files may hold what was deleted, and little else.
+func (o *Outbox) sweepable() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.opt.Brief && o.dead > 0 && o.held <= sweepHeld && o.opt.Uptime() >= o.reclaimAfter
+}
+
 // reclaim replaces the store. It runs in the writer's goroutine. When it cannot, the old store goes on and it is tried
 // again later; an error means that there is no store any more.
 func (o *Outbox) reclaim() error {

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/dgraph-io/badger/v4"
 )
 
 func TestSpaceIsReclaimed(t *testing.T) {
@@ -55,6 +58,82 @@ func TestSpaceIsReclaimed(t *testing.T) {
 	if s := o.State(); s.Degraded != "" || s.Depth != 10 || s.LastSeq != 300 {
 		t.Errorf("after a restart: %+v", s)
 	}
+}
+
+// TestSweep: what a visitor asked is in the store no more soon after the hub has it; what the hub lacks stays.
+func TestSweep(t *testing.T) {
+	const asked, waiting = "Zq8vKx3mWp", "Jd5tRy7bLn"
+	for name, sweep := range map[string]time.Duration{"never": time.Hour, "soon": 20 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			o := open(t, dir, func(opt *Options) { opt.Sweep = sweep })
+			for _, q := range []string{asked, waiting} {
+				if _, err := o.Append(t.Context(), "question.answered", map[string]string{"question": q}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := o.Ack(ack(o, 1)); err != nil {
+				t.Fatal(err)
+			}
+			swept := func() bool {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				return o.dead == 0
+			}
+			for begun := time.Now(); name == "soon" && !swept(); time.Sleep(10 * time.Millisecond) {
+				if time.Since(begun) > time.Minute {
+					t.Fatal("the store was not written anew")
+				}
+			}
+			closeNow(t, o)
+			if got := stored(t, o, asked); got != (name == "never") {
+				t.Errorf("the event that the hub has is in the store: %t", got)
+			}
+			if !stored(t, o, waiting) {
+				t.Error("the event that the hub lacks is gone")
+			}
+			o = open(t, dir)
+			if s := o.State(); s.Depth != 1 || s.LastSeq != 2 || s.Degraded != "" {
+				t.Errorf("state %+v", s)
+			}
+			if events := pending(t, o); len(events) != 1 || !strings.Contains(string(events[0].Event), waiting) {
+				t.Errorf("events %v", events)
+			}
+		})
+	}
+}
+
+// stored tells whether a text is in the store of a closed outbox, in what was deleted too. The tables are compressed, so
+// that looking through the files would find nothing.
+func stored(t *testing.T, o *Outbox, text string) (found bool) {
+	t.Helper()
+	db, err := openDB(filepath.Join(o.dir, "store"), o.opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	err = db.View(func(txn *badger.Txn) error {
+		opt := badger.DefaultIteratorOptions
+		opt.AllVersions = true
+		it := txn.NewIterator(opt)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			value, err := it.Item().ValueCopy(nil)
+			if err != nil {
+				return err
+			}
+			found = found || bytes.Contains(value, []byte(text))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 func TestReclaimWhileReading(t *testing.T) {

@@ -54,10 +54,14 @@ func (p *op) finished() bool {
 // transaction.
 func (o *Outbox) write() {
 	defer close(o.stopped)
+	sweep := time.NewTicker(o.opt.Sweep)
+	defer sweep.Stop()
 	for {
 		select {
 		case p := <-o.queue:
 			o.commit(o.gather(p))
+		case <-sweep.C:
+			o.replaceIf(o.sweepable())
 		case <-o.closing:
 			for {
 				select {
@@ -98,7 +102,12 @@ func (o *Outbox) commit(batch []*op) {
 	for len(batch) > 0 {
 		batch = o.commitOnce(batch)
 	}
-	if !o.wasteful() {
+	o.replaceIf(o.wasteful())
+}
+
+// replaceIf replaces the store where that is worth it.
+func (o *Outbox) replaceIf(worth bool) {
+	if !worth || o.broken != nil {
 		return
 	}
 	if err := o.reclaim(); err != nil {
