@@ -21,8 +21,8 @@ export function launch() {
  * Opens the page at url. `expected` are console messages that the test itself brings about, as regular expressions.
  * Returns the page; calm(), which fails where anything unexpected was seen; and expect(), for the next test on this page.
  */
-export async function open(browser, url, { viewport = screens.portrait, touch = true, reducedMotion = 'reduce', expected = [], serviceWorkers = 'block', init } = {}) {
-  const context = await browser.newContext({ viewport, hasTouch: touch, reducedMotion, serviceWorkers, locale: 'en-US' })
+export async function open(browser, url, { viewport = screens.portrait, touch = true, reducedMotion = 'reduce', expected = [], serviceWorkers = 'block', locale = 'en-US', init } = {}) {
+  const context = await browser.newContext({ viewport, hasTouch: touch, reducedMotion, serviceWorkers, locale })
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   const seen = []
