@@ -139,7 +139,7 @@ func readTSV(table string) (string, float64) {
 		}
 		confidence, err := strconv.ParseFloat(f[10], 64)
 		word := strings.TrimSpace(f[11])
-		if err != nil || confidence < minWord || word == "" {
+		if err != nil || !(confidence >= minWord && confidence <= 100) || word == "" { // what is no number, too
 			continue
 		}
 		inParagraph, inLine := strings.Join(f[1:4], "."), strings.Join(f[1:5], ".")
