@@ -32,7 +32,7 @@ var (
 type StatusError struct {
 	Status     int
 	Message    string        // as told by the server, shortened
-	RetryAfter time.Duration // 0 where it did not say
+	RetryAfter time.Duration // at most a day; 0 where it did not say, or said more
 }
 
 func (e *StatusError) Error() string {
@@ -114,7 +114,7 @@ const maxMessage = 200
 
 func statusError(resp *http.Response) error {
 	e := &StatusError{Status: resp.StatusCode}
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 && seconds <= 24*60*60 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 16<<10))
