@@ -114,7 +114,7 @@ func (h *Hub) postCommand(c *fiber.Ctx) error {
 		ExpiresIn int              `json:"expires_in_s"`
 	}
 	if err := json.Unmarshal(c.Body(), &in); err != nil || !slices.Contains(wire.Commands, in.Name) || in.Value < 0 || in.Value > 100 ||
-		in.ExpiresIn < 0 || time.Duration(in.ExpiresIn)*time.Second > wire.MaxCommandLife {
+		in.ExpiresIn < 0 || in.ExpiresIn > int(wire.MaxCommandLife/time.Second) {
 		return fiber.NewError(fiber.StatusBadRequest, "name must be a command, value 0 to 100, expires_in_s at most a week.")
 	}
 	life := commandLife
