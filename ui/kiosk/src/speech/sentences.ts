@@ -8,7 +8,7 @@ export interface Sentence {
 /** What is not read: marks, buttons, and what only a screen reader is told. */
 const unread = 'button, .hidden, [aria-hidden="true"], [data-unread]'
 /** The kiosk's own voice takes no longer sentences, in characters. */
-export const longestSentence = 600
+const longestSentence = 600
 
 /** The sentences of the paragraphs and headings below an element, in the order they stand. `page` is the page's language. */
 export function sentencesOf(root: HTMLElement, page: string): Sentence[] {

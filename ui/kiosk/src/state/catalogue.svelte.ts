@@ -75,7 +75,7 @@ export class Catalogue {
 }
 
 /** How alike two texts are by their pairs of letters (Dice's coefficient), 0 to 1. */
-export function likeness(a: string, b: string): number {
+function likeness(a: string, b: string): number {
   const pairs = (text: string) => {
     const letters = [...fold(text).replace(/\s+/g, '')]
     return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => letters[i] + letter)
