@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
+
+	"docent/hardware"
 
 	"github.com/gofiber/fiber/v2"
 )
@@ -103,9 +103,8 @@ func (k *Kiosk) postStaff(c *fiber.Ctx) error {
 		var memory runtime.MemStats
 		runtime.ReadMemStats(&memory)
 		d.Memory = memory.Sys
-		var disk syscall.Statfs_t
-		if err := syscall.Statfs(filepath.Clean(k.config.DataDir), &disk); err == nil {
-			d.Disk.Free, d.Disk.Total = disk.Bavail*uint64(disk.Bsize), disk.Blocks*uint64(disk.Bsize)
+		if disk, err := hardware.Disk(k.config.DataDir); err == nil {
+			d.Disk.Free, d.Disk.Total = disk.Free, disk.Total
 		}
 		if k.status != nil {
 			d.Status = k.status()

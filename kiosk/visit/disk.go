@@ -1,14 +1,12 @@
 package visit
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
-	"syscall"
 	"time"
+
+	"docent/internal/badgerdb"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
@@ -40,7 +38,7 @@ func storeOptions(dir string, logger *slog.Logger) badger.Options {
 		WithCompression(options.None).
 		WithMetricsEnabled(false).
 		WithDetectConflicts(false).
-		WithLogger(quietLog{logger})
+		WithLogger(badgerdb.Complaints(logger, "visit store"))
 }
 
 func openDisk(dir string, o Options) (*disk, error) {
@@ -54,29 +52,13 @@ func openDisk(dir string, o Options) (*disk, error) {
 		o.Logger.Warn("disk full: visits are kept in memory only", "free_bytes", free)
 		return &disk{dir: dir, o: o, troubled: true}, nil
 	}
-	db, err := tryOpen(dir, o.Logger)
-	var errno syscall.Errno
-	if err != nil && !errors.As(err, &errno) && !strings.Contains(err.Error(), "Another process is using") {
+	db, err := badgerdb.OpenOrRenew(storeOptions(dir, o.Logger), func(err error) {
 		o.Logger.Warn("stored visits cannot be read and are begun anew", "error", err)
-		if err := os.RemoveAll(dir); err != nil {
-			return nil, err
-		}
-		db, err = tryOpen(dir, o.Logger)
-	}
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &disk{dir: dir, o: o, db: db}, nil
-}
-
-// tryOpen opens the database; a panic over damaged files counts as an error.
-func tryOpen(dir string, logger *slog.Logger) (db *badger.DB, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			db, err = nil, fmt.Errorf("open store: %v", r)
-		}
-	}()
-	return badger.Open(storeOptions(dir, logger))
 }
 
 // each calls f with every stored visit's name and expiry, and whether it has a pass.
@@ -155,16 +137,4 @@ func (d *disk) close() error {
 		return nil
 	}
 	return d.db.Close()
-}
-
-// quietLog passes on what Badger has to complain about and drops its running commentary.
-type quietLog struct{ log *slog.Logger }
-
-func (l quietLog) Errorf(format string, args ...any)   { l.say(slog.LevelError, format, args) }
-func (l quietLog) Warningf(format string, args ...any) { l.say(slog.LevelWarn, format, args) }
-func (quietLog) Infof(string, ...any)                  {}
-func (quietLog) Debugf(string, ...any)                 {}
-
-func (l quietLog) say(level slog.Level, format string, args []any) {
-	l.log.Log(context.Background(), level, "visit store: "+strings.TrimSpace(fmt.Sprintf(format, args...)))
 }

@@ -10,8 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"docent/internal/space"
 	"docent/localindex/gallery"
 )
 
@@ -83,7 +82,7 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Random = rand.Reader
 	}
 	if o.Free == nil {
-		o.Free = freeBytes
+		o.Free = space.Free
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -324,13 +323,4 @@ func (s *Store) evictOldest() {
 	carried := s.visits[oldest].carried
 	s.drop(oldest)
 	s.evicted = append(s.evicted, Ended{Name: oldest, Carried: carried})
-}
-
-// freeBytes asks the file system how much an ordinary user may still write.
-func freeBytes(dir string) (uint64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, err
-	}
-	return st.Bavail * uint64(st.Bsize), nil
 }

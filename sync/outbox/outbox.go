@@ -18,6 +18,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"docent/internal/space"
 	"docent/sync/wire"
 )
 
@@ -453,7 +454,7 @@ func (opt *Options) fill() error {
 		opt.Random = rand.Reader
 	}
 	if opt.Free == nil {
-		opt.Free = freeBytes
+		opt.Free = space.Free
 	}
 	if opt.BootID == "" {
 		id, err := bootID(opt.Random)

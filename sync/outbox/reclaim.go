@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"docent/internal/durable"
+
 	"github.com/dgraph-io/badger/v4"
 )
 
@@ -115,7 +117,7 @@ func (o *Outbox) swap() error {
 	if err := os.Rename(store+".new", store); err != nil {
 		return err
 	}
-	if err := syncDir(o.dir); err != nil {
+	if err := durable.SyncDir(o.dir); err != nil {
 		return err
 	}
 	db, err := openDB(store, o.opt)
@@ -133,7 +135,7 @@ func finishSwap(dir string) error {
 		if err := os.Rename(store+".new", store); err != nil {
 			return err
 		}
-		if err := syncDir(dir); err != nil {
+		if err := durable.SyncDir(dir); err != nil {
 			return err
 		}
 	}

@@ -103,8 +103,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// stored tells whether a text is in the store of a closed outbox, in what was deleted too. The tables are compressed, so
-// that looking through the files would find nothing.
+// stored tells whether a text is in the store of a closed outbox, in what was deleted too.
 func stored(t *testing.T, o *Outbox, text string) (found bool) {
 	t.Helper()
 	db, err := openDB(filepath.Join(o.dir, "store"), o.opt)

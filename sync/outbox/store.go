@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"docent/internal/badgerdb"
+	"docent/internal/durable"
+
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 )
@@ -43,45 +46,13 @@ func storeOptions(dir string, opt Options) badger.Options {
 		WithLogger(badgerLog{opt.Logger})
 }
 
-// openDB opens the database; a panic over damaged files counts as an error of it.
-func openDB(dir string, opt Options) (db *badger.DB, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			db, err = nil, fmt.Errorf("open store: %v", r)
-		}
-	}()
-	if err := dropEmpty(dir); err != nil {
+// openDB opens the database. What an empty log held, which opening removes, is found missing by the watermark.
+func openDB(dir string, opt Options) (*badger.DB, error) {
+	db, err := badgerdb.Open(storeOptions(dir, opt))
+	if err != nil {
 		return nil, err
 	}
-	if db, err = badger.Open(storeOptions(dir, opt)); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	return db, syncDir(filepath.Dir(dir))
-}
-
-// dropEmpty removes log files without a byte. The database makes such a file before it gives it its size, and empties
-// one before it removes it; killed in between, it would refuse to open (v4.9.6: "Create a new file"). What a damaged
-// file held is found missing by the watermark.
-func dropEmpty(dir string) error {
-	for _, pattern := range []string{"*.mem", "*.vlog"} {
-		files, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			info, err := os.Stat(file)
-			if err != nil {
-				return err
-			}
-			if info.Size() > 0 {
-				continue
-			}
-			if err := os.Remove(file); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return db, durable.SyncDir(filepath.Dir(dir))
 }
 
 // maxDeaths is how often in a row opening the store may end the process before the store counts as damaged. The
@@ -134,15 +105,6 @@ func setAside(dir string, now time.Time) (string, error) {
 		return "", fmt.Errorf("set damaged store aside: %w", err)
 	}
 	return aside, nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // lockDir takes the folder for this process. The kernel gives it back when the process dies.

@@ -11,15 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes is what an ordinary user may still write to the disk that holds dir.
-func freeBytes(dir string) (uint64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, fmt.Errorf("free space of %s: %w", dir, err)
-	}
-	return st.Bavail * uint64(st.Bsize), nil
-}
-
 func (o *Outbox) checkFree(limit uint64) error {
 	free, err := o.opt.Free(o.dir)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"docent/internal/durable"
 	"docent/sync/update/bundle"
 )
 
@@ -78,7 +79,7 @@ func assemble(ctx context.Context, x bundle.Index, have map[string]place, object
 		}
 	}
 	for d := range dirs {
-		if err := syncDir(d); err != nil {
+		if err := durable.SyncDir(d); err != nil {
 			return err
 		}
 	}

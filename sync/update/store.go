@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"docent/internal/durable"
 	"docent/localindex/release"
 	"docent/sync/update/bundle"
 	"docent/sync/wire"
@@ -118,7 +119,7 @@ func (s *Store) show(dir string) error {
 		if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("show the first release: %w", err)
 		}
-		return syncDir(s.dir)
+		return durable.SyncDir(s.dir)
 	}
 	rel, err := filepath.Rel(s.dir, dir)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *Store) show(dir string) error {
 	if err := os.Rename(link+".new", link); err != nil {
 		return fmt.Errorf("show release: %w", err)
 	}
-	return syncDir(s.dir)
+	return durable.SyncDir(s.dir)
 }
 
 // state reads how far the last deployment came. A file that cannot be read counts as none: nothing but the releases
@@ -157,7 +158,7 @@ func (s *Store) save(st State) error {
 	st.TS = s.now().UTC()
 	data, err := json.Marshal(st)
 	if err == nil {
-		err = writeFile(filepath.Join(s.dir, "deploy.json"), data)
+		err = durable.WriteFile(filepath.Join(s.dir, "deploy.json"), data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("note deployment: %w", err)
@@ -207,32 +208,6 @@ func manifest(dir string) (release.Manifest, error) {
 		return release.Manifest{}, err
 	}
 	return release.DecodeManifest(data)
-}
-
-// writeFile puts a file in place whole and synced, or not at all.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 func clip(s string, n int) string {

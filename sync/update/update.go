@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"docent/internal/durable"
+	"docent/internal/space"
 	"docent/localindex/release"
 	"docent/sync/update/bundle"
 	"docent/sync/update/trust"
@@ -83,7 +83,7 @@ func New(opt Options) (*Updater, error) {
 		opt.MinFree = DefaultMinFree
 	}
 	if opt.Free == nil {
-		opt.Free = freeBytes
+		opt.Free = space.Free
 	}
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
@@ -275,13 +275,13 @@ func (u *Updater) download(ctx context.Context, f *fetcher, st *State, t trust.T
 	if err := os.RemoveAll(dst); err != nil { // left by an attempt before; what is shown has another id
 		return err
 	}
-	if err := writeFile(filepath.Join(u.s.dir, "indexes", x.ReleaseID), data); err != nil {
+	if err := durable.WriteFile(filepath.Join(u.s.dir, "indexes", x.ReleaseID), data, 0o600); err != nil {
 		return err
 	}
 	if err := os.Rename(tree, dst); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(dst))
+	return durable.SyncDir(filepath.Dir(dst))
 }
 
 // gather fetches what is neither installed nor fetched yet, and builds and verifies the release in tree.
@@ -349,14 +349,6 @@ func (u *Updater) checkFree(x bundle.Index, have map[string]place, size int64) e
 		return &objectError{"disk_full", fmt.Errorf("%d MiB are needed beside %d MiB that stay free, there are %d", need>>20, u.opt.MinFree>>20, free>>20)}
 	}
 	return nil
-}
-
-func freeBytes(dir string) (uint64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, fmt.Errorf("free space of %s: %w", dir, err)
-	}
-	return st.Bavail * uint64(st.Bsize), nil
 }
 
 // progress reports how much has come, until stop is called.

@@ -7,16 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
-	"golang.org/x/sys/unix"
 
 	"docent/agent/memory"
+	"docent/internal/badgerdb"
+	"docent/internal/space"
 )
 
 // DefaultMinFree is the free disk space below which nothing is written: the database maps its files into memory, and
@@ -59,7 +57,7 @@ func storeOptions(dir string, logger *slog.Logger) badger.Options {
 		WithCompression(options.None).
 		WithMetricsEnabled(false).
 		WithDetectConflicts(false).
-		WithLogger(quiet{logger})
+		WithLogger(badgerdb.Complaints(logger, "memory store"))
 }
 
 // Open opens the store in dir, which it makes where there is none. One that cannot be read is begun anew: what is
@@ -69,7 +67,7 @@ func Open(dir string, o Options) (*Store, error) {
 		o.MinFree = DefaultMinFree
 	}
 	if o.Free == nil {
-		o.Free = freeBytes
+		o.Free = space.Free
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -84,53 +82,14 @@ func Open(dir string, o Options) (*Store, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("open memory %s: %w", dir, err)
 	}
-	if err := dropEmpty(dir); err != nil {
-		return nil, fmt.Errorf("open memory %s: %w", dir, err)
-	}
-	db, err := tryOpen(dir, o.Logger)
-	var errno syscall.Errno
-	if err != nil && !errors.As(err, &errno) && !strings.Contains(err.Error(), "Another process is using") {
+	db, err := badgerdb.OpenOrRenew(storeOptions(dir, o.Logger), func(err error) {
 		o.Logger.Warn("stored memory cannot be read and is begun anew", "error", err)
-		if err := os.RemoveAll(dir); err != nil {
-			return nil, fmt.Errorf("open memory %s: %w", dir, err)
-		}
-		db, err = tryOpen(dir, o.Logger)
-	}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open memory %s: %w", dir, err)
 	}
 	s.db = db
 	return s, nil
-}
-
-// tryOpen opens the database; a panic over damaged files counts as an error.
-func tryOpen(dir string, logger *slog.Logger) (db *badger.DB, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			db, err = nil, fmt.Errorf("open store: %v", r)
-		}
-	}()
-	return badger.Open(storeOptions(dir, logger))
-}
-
-// dropEmpty removes log files without a byte, which the database leaves when it is killed while it makes or removes
-// one, and then refuses to open (v4.9.6: "Create a new file").
-func dropEmpty(dir string) error {
-	for _, pattern := range []string{"*.mem", "*.vlog"} {
-		files, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			if info, err := os.Stat(file); err != nil || info.Size() > 0 {
-				continue
-			}
-			if err := os.Remove(file); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Scan is that of memory.Store.
@@ -196,25 +155,4 @@ func (s *Store) room() error {
 		return fmt.Errorf("%w: %d bytes free", memory.ErrFull, free)
 	}
 	return nil
-}
-
-// freeBytes asks the file system how much an ordinary user may still write.
-func freeBytes(dir string) (uint64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, err
-	}
-	return st.Bavail * uint64(st.Bsize), nil
-}
-
-// quiet passes on what Badger has to complain about and drops its running commentary.
-type quiet struct{ log *slog.Logger }
-
-func (l quiet) Errorf(format string, args ...any)   { l.say(slog.LevelError, format, args) }
-func (l quiet) Warningf(format string, args ...any) { l.say(slog.LevelWarn, format, args) }
-func (quiet) Infof(string, ...any)                  {}
-func (quiet) Debugf(string, ...any)                 {}
-
-func (l quiet) say(level slog.Level, format string, args []any) {
-	l.log.Log(context.Background(), level, "memory store: "+strings.TrimSpace(fmt.Sprintf(format, args...)))
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -10,13 +9,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
 	"docent/agent/trace"
+	"docent/internal/badgerdb"
+	"docent/internal/space"
 )
 
 var errSealed = errors.New("sealed trace cannot be read")
@@ -83,7 +83,7 @@ func (o Options) withDefaults() Options {
 		o.MinFree = DefaultMinFree
 	}
 	if o.Free == nil {
-		o.Free = freeBytes
+		o.Free = space.Free
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -116,17 +116,5 @@ func storeOptions(dir string, logger *slog.Logger) badger.Options {
 		WithCompression(options.Snappy).
 		WithMetricsEnabled(false).
 		WithDetectConflicts(false).
-		WithLogger(quiet{logger})
-}
-
-// quiet passes on what Badger has to complain about and drops its running commentary.
-type quiet struct{ log *slog.Logger }
-
-func (l quiet) Errorf(format string, args ...any)   { l.say(slog.LevelError, format, args) }
-func (l quiet) Warningf(format string, args ...any) { l.say(slog.LevelWarn, format, args) }
-func (quiet) Infof(string, ...any)                  {}
-func (quiet) Debugf(string, ...any)                 {}
-
-func (l quiet) say(level slog.Level, format string, args []any) {
-	l.log.Log(context.Background(), level, "trace store: "+strings.TrimSpace(fmt.Sprintf(format, args...)))
+		WithLogger(badgerdb.Complaints(logger, "trace store"))
 }

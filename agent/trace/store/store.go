@@ -14,13 +14,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"golang.org/x/sys/unix"
 
 	"docent/agent/trace"
+	"docent/internal/badgerdb"
 )
 
 // Bounds of what is kept.
@@ -108,26 +107,11 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// openDB opens the database; damaged files, which may panic in it, are removed.
+// openDB opens the database; a damaged one is begun anew.
 func openDB(dir string, log *slog.Logger) (*badger.DB, error) {
-	try := func() (db *badger.DB, err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				db, err = nil, fmt.Errorf("open store: %v", r)
-			}
-		}()
-		return badger.Open(storeOptions(dir, log))
-	}
-	db, err := try()
-	var errno syscall.Errno
-	if err == nil || errors.As(err, &errno) || strings.Contains(err.Error(), "Another process is using") {
-		return db, err
-	}
-	log.Warn("stored traces cannot be read and are begun anew", "error", err)
-	if err := os.RemoveAll(dir); err != nil {
-		return nil, err
-	}
-	return try()
+	return badgerdb.OpenOrRenew(storeOptions(dir, log), func(err error) {
+		log.Warn("stored traces cannot be read and are begun anew", "error", err)
+	})
 }
 
 // list reads which turns there are.
@@ -428,13 +412,4 @@ func (s *Store) room() error {
 		return fmt.Errorf("disk full: %d bytes free", free)
 	}
 	return nil
-}
-
-// freeBytes asks the file system how much an ordinary user may still write.
-func freeBytes(dir string) (uint64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, err
-	}
-	return st.Bavail * uint64(st.Bsize), nil
 }

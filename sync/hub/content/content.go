@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"docent/internal/durable"
 	"docent/sync/update/bundle"
 	"docent/sync/update/trust"
 	"docent/sync/wire"
@@ -148,6 +149,11 @@ func (s *Store) Publish(files map[string][]byte) (trust.Target, error) {
 	}
 	if err := s.complete(x); err != nil {
 		return trust.Target{}, err
+	}
+	// The objects' bytes are on the disk since they came; that they are in the folder has to be, too, before anyone is
+	// told of the release.
+	if err := durable.SyncDir(filepath.Join(s.dir, "objects")); err != nil {
+		return trust.Target{}, fmt.Errorf("publish: %w", err)
 	}
 	t, err = s.hub.Publish(files, s.now())
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"docent/internal/durable"
+
 	"github.com/sigstore/sigstore/pkg/signature"
 	"github.com/theupdateframework/go-tuf/v2/metadata"
 )
@@ -110,7 +112,7 @@ func (a *Author) newRoot(hub ed25519.PublicKey, root, targets ed25519.PrivateKey
 	if err != nil {
 		return err
 	}
-	if err := writeFile(a.file(m.Signed.Version, "root"), data, 0o644); err != nil {
+	if err := durable.WriteFile(a.file(m.Signed.Version, "root"), data, 0o644); err != nil {
 		return err
 	}
 	a.version = m.Signed.Version
@@ -176,7 +178,7 @@ func (a *Author) finishRotation() error {
 			return err
 		}
 	}
-	return syncDir(a.dir)
+	return durable.SyncDir(a.dir)
 }
 
 // Sign signs the index of a release as the one to show and returns the metadata that a hub needs, by file name: all
@@ -203,7 +205,7 @@ func (a *Author) Sign(index []byte, releaseID string, number int) (map[string][]
 	if err != nil {
 		return nil, fmt.Errorf("sign release %s: %w", releaseID, err)
 	}
-	if err := writeFile(a.file(m.Signed.Version, "targets"), data, 0o644); err != nil {
+	if err := durable.WriteFile(a.file(m.Signed.Version, "targets"), data, 0o644); err != nil {
 		return nil, fmt.Errorf("sign release %s: %w", releaseID, err)
 	}
 	out := map[string][]byte{fmt.Sprintf("%d.targets.json", m.Signed.Version): data}
@@ -318,7 +320,7 @@ func newKey(path string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return key, writeFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
+	return key, durable.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
 }
 
 // WritePublic writes a public key (PKIX in PEM).

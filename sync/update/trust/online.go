@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"docent/internal/durable"
+
 	"github.com/theupdateframework/go-tuf/v2/metadata"
 	"github.com/theupdateframework/go-tuf/v2/metadata/trustedmetadata"
 )
@@ -61,11 +63,11 @@ func (h *Hub) write(out map[string][]byte) error {
 		if name == "timestamp.json" {
 			continue
 		}
-		if err := writeFile(h.Path(name), data, 0o644); err != nil {
+		if err := durable.WriteFile(h.Path(name), data, 0o644); err != nil {
 			return fmt.Errorf("publish %s: %w", name, err)
 		}
 	}
-	if err := writeFile(h.Path("timestamp.json"), out["timestamp.json"], 0o644); err != nil {
+	if err := durable.WriteFile(h.Path("timestamp.json"), out["timestamp.json"], 0o644); err != nil {
 		return fmt.Errorf("publish timestamp: %w", err)
 	}
 	return nil

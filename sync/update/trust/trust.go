@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"docent/internal/durable"
+
 	"github.com/theupdateframework/go-tuf/v2/metadata"
 	"github.com/theupdateframework/go-tuf/v2/metadata/trustedmetadata"
 )
@@ -235,7 +237,7 @@ func (c *Client) load(name string) ([]byte, error) {
 }
 
 func (c *Client) store(name string, data []byte) error {
-	if err := writeFile(filepath.Join(c.dir, name), data, 0o600); err != nil {
+	if err := durable.WriteFile(filepath.Join(c.dir, name), data, 0o600); err != nil {
 		return fmt.Errorf("keep trusted metadata: %w", err)
 	}
 	return nil
@@ -286,35 +288,4 @@ func code(err error) string {
 		return "mismatch"
 	}
 	return "metadata"
-}
-
-// writeFile puts a file in place whole and synced, or not at all.
-func writeFile(path string, data []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -10,7 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"docent/internal/durable"
 
 	"golang.org/x/sys/unix"
 )
@@ -69,7 +70,7 @@ func checksum(data []byte) Sum {
 // WriteFile seals content and writes it to a file that appears whole or not at all.
 func WriteFile(path, kind string, content []byte) (Sum, error) {
 	data, sum := Seal(kind, content)
-	if err := writeWhole(path, data); err != nil {
+	if err := durable.WriteFile(path, data, 0o644); err != nil {
 		return Sum{}, fmt.Errorf("write %s: %w", path, err)
 	}
 	return sum, nil
@@ -125,40 +126,4 @@ func MapFile(path, kind string, limit int64) (content []byte, sum Sum, unmap fun
 		return nil, Sum{}, nil, fmt.Errorf("map %s: %w", path, errors.Join(err, unix.Munmap(data)))
 	}
 	return content, sum, func() error { return unix.Munmap(data) }, nil
-}
-
-// writeWhole writes a file through a temporary one in the same folder, and makes both durable.
-func writeWhole(path string, data []byte) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(data); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
