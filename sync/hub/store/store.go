@@ -8,15 +8,12 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver
-	"github.com/pressly/goose/v3"
+	"docent/sync/hub/sqlite"
 )
 
 //go:embed migrations/*.sql
@@ -42,40 +39,21 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("open hub store: %w", err)
 	}
 	// WAL with synchronous=FULL: a commit returns when the log is synced, and readers do not wait for the writer.
-	write, err := sql.Open("sqlite3", dsn(path, "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_foreign_keys=on&_stmt_cache_size=64"))
+	write, err := sqlite.Open(path, "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_foreign_keys=on&_stmt_cache_size=64")
 	if err != nil {
 		return nil, fmt.Errorf("open hub store: %w", err)
 	}
 	write.SetMaxOpenConns(1)
 	s := &Store{write: write, smalls: make(chan small, groupQueue), closing: make(chan struct{}), grouped: make(chan struct{})}
 	go s.group()
-	if err := s.migrate(ctx); err != nil {
+	if err := sqlite.Migrate(ctx, s.write, migrations); err != nil {
 		return nil, errors.Join(fmt.Errorf("open hub store %s: %w", path, err), s.Close())
 	}
-	if s.read, err = sql.Open("sqlite3", dsn(path, "_busy_timeout=10000&_query_only=on&_stmt_cache_size=64")); err != nil {
+	if s.read, err = sqlite.Open(path, "_busy_timeout=10000&_query_only=on&_stmt_cache_size=64"); err != nil {
 		return nil, errors.Join(fmt.Errorf("open hub store: %w", err), s.Close())
 	}
 	s.read.SetMaxOpenConns(readers)
 	return s, nil
-}
-
-func dsn(path, options string) string {
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: options}).String()
-}
-
-func (s *Store) migrate(ctx context.Context) error {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, s.write, dir, goose.WithVerbose(false))
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", err)
-	}
-	return nil
 }
 
 // Close closes the database after what is being written.

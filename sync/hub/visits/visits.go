@@ -12,16 +12,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver
-	"github.com/pressly/goose/v3"
-
 	"docent/internal/durable"
+	"docent/sync/hub/sqlite"
 	"docent/sync/wire"
 )
 
@@ -82,17 +79,16 @@ func Open(ctx context.Context, o Options) (*Visits, error) {
 		return nil, fmt.Errorf("open visits: %w", err)
 	}
 	// What is deleted is overwritten (secure_delete), so that a forgotten visit is not to be found in free pages.
-	dsn := (&url.URL{
-		Scheme: "file", Opaque: (&url.URL{Path: filepath.Join(o.Dir, "visits.db")}).EscapedPath(),
-		RawQuery: "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_secure_delete=on",
-	}).String()
-	db, err := sql.Open("sqlite3", dsn)
+	db, err := sqlite.Open(filepath.Join(o.Dir, "visits.db"), "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_secure_delete=on")
 	if err != nil {
 		return nil, fmt.Errorf("open visits: %w", err)
 	}
 	db.SetMaxOpenConns(1)
 	v := &Visits{o: o, db: db, key: key, forgotten: map[visit]bool{}}
-	if err := errors.Join(v.migrate(ctx), v.loadForgotten(ctx)); err != nil {
+	if err := sqlite.Migrate(ctx, db, migrations); err != nil {
+		return nil, errors.Join(fmt.Errorf("open visits: %w", err), db.Close())
+	}
+	if err := v.loadForgotten(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open visits: %w", err), db.Close())
 	}
 	return v, nil
@@ -116,21 +112,6 @@ func openKey(path string) (ed25519.PrivateKey, error) {
 		return nil, fmt.Errorf("the key of passes in %s is damaged", path)
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
-}
-
-func (v *Visits) migrate(ctx context.Context) error {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, v.db, dir, goose.WithVerbose(false))
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", err)
-	}
-	return nil
 }
 
 func (v *Visits) loadForgotten(ctx context.Context) error {
