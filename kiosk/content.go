@@ -6,9 +6,8 @@ import (
 
 	"golang.org/x/text/language"
 
-	"docent/agent"
+	"docent/agent/library"
 	"docent/localindex"
-	"docent/localindex/gallery"
 	"docent/vision"
 )
 
@@ -22,7 +21,7 @@ type Recogniser interface {
 type content struct {
 	release    *localindex.Release
 	recogniser Recogniser
-	library    library
+	library    library.Library
 	languages  []language.Tag // of the gallery, default first
 }
 
@@ -31,7 +30,7 @@ func newContent(r *localindex.Release, rec Recogniser) *content {
 	for _, l := range r.Gallery().Languages {
 		tags = append(tags, language.Make(l))
 	}
-	return &content{release: r, recogniser: rec, library: library{r}, languages: tags}
+	return &content{release: r, recogniser: rec, library: library.Of(r), languages: tags}
 }
 
 // language returns the gallery's language that suits the wishes best; see nearest.
@@ -97,41 +96,4 @@ func (l *lent) check() {
 	if l.replaced && l.users == 0 {
 		close(l.unused)
 	}
-}
-
-// library is what the guide may look up in a release.
-type library struct{ release *localindex.Release }
-
-var (
-	_ agent.Library   = library{}
-	_ agent.Galleried = library{}
-)
-
-func (l library) Release() string { return l.release.Manifest().ID }
-
-func (l library) Exhibit(id string) (gallery.Exhibit, bool) { return l.release.Exhibit(id) }
-
-func (l library) Gallery() *gallery.Gallery { return l.release.Gallery() }
-
-func (l library) Search(ctx context.Context, q agent.Query) ([]agent.Hit, error) {
-	found, err := l.release.Search(ctx, localindex.Query{
-		Text: q.Text, Language: q.Language, Domains: q.Domains, Exhibit: q.Exhibit, Limit: q.Limit,
-	})
-	if err != nil {
-		return nil, err
-	}
-	hits := make([]agent.Hit, len(found))
-	for i, h := range found {
-		hits[i] = agent.Hit{Passage: h.Passage, Section: h.Section, Score: h.Score, Exact: h.Exact}
-	}
-	return hits, nil
-}
-
-func (l library) Sections(exhibit, lang string) []agent.Section {
-	found := l.release.Sections(exhibit, lang)
-	sections := make([]agent.Section, len(found))
-	for i, s := range found {
-		sections[i] = agent.Section{Section: s, Passages: l.release.SectionPassages(s.ID)}
-	}
-	return sections
 }

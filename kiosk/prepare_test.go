@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"docent/agent"
+	"docent/agent/library"
 )
 
 // preparing is a guide that notes what it is prepared for, and what is shown at that time.
@@ -52,7 +53,7 @@ func TestSwitchPreparesTheGuideBeforeTheReleaseIsShown(t *testing.T) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, n := range g.notes {
-		if n.library == agent.Library(library{next}) {
+		if n.library == agent.Library(library.Of(next)) {
 			if n.shown != agent.Library(before.library) {
 				t.Error("the guide was prepared only after the release was shown")
 			}

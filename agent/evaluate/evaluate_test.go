@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"docent/agent"
+	"docent/agent/library"
 	"docent/localindex"
 )
 
@@ -72,7 +73,7 @@ func measure(t *testing.T, content, file string) Report {
 		t.Fatal(err)
 	}
 	g := agent.New(agent.Options{Clock: func() time.Time { return cases.Now }})
-	r, err := Run(t.Context(), g, NewLibrary(release(t, content)), cases, nil, nil)
+	r, err := Run(t.Context(), g, library.Of(release(t, content)), cases, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

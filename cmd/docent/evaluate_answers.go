@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"docent/agent"
 	"docent/agent/evaluate"
+	"docent/agent/library"
 	"docent/agent/model"
 	"docent/localindex"
 )
@@ -47,20 +47,12 @@ func (c evaluateAnswersCmd) Run(ctx context.Context, t *terminal) (err error) {
 		clock = func() time.Time { return cases.Now }
 	}
 	bar := newProgress(t.err, "Asking")
-	report, err := evaluate.Run(ctx, agent.New(agent.Options{Clock: clock, Logger: t.log}), evaluate.NewLibrary(release), cases, judge, bar.set)
+	report, err := evaluate.Run(ctx, agent.New(agent.Options{Clock: clock, Logger: t.log}), library.Of(release), cases, judge, bar.set)
 	bar.end()
 	if err != nil {
 		return err
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, report); err != nil {
-			return err
-		}
-	}
-	if c.JSON != "-" {
-		fmt.Fprintln(t.out, strings.TrimRight(report.Summary(), "\n"))
-	}
-	return nil
+	return t.summary(c.JSON, report)
 }
 
 // judge is the model that judges; nil where none is named.
