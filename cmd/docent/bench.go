@@ -54,13 +54,8 @@ func (c benchSearchCmd) Run(ctx context.Context, t *terminal) (err error) {
 	if r.Searched, err = searchApart(ctx, dir, c.Mode); err != nil {
 		return err
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, r); err != nil {
-			return err
-		}
-	}
-	if c.JSON == "-" {
-		return nil
+	if inWords, err := t.report(c.JSON, r); err != nil || !inWords {
+		return err
 	}
 	_, err = fmt.Fprintf(t.out, `%d passages of %d exhibits: built in %.1f s (%.0f passages/s, %.1f s of the processor, %.1f MiB on disk)
 opened in %.0f ms; %d searches (%s): %.2f ms (p50), %.2f ms (p95), %.2f ms (p99); of the processor %.2f ms (p50), %.2f ms (p95)

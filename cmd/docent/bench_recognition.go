@@ -35,13 +35,8 @@ func (c benchRecognitionCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, report); err != nil {
-			return err
-		}
-	}
-	if c.JSON == "-" {
-		return nil
+	if inWords, err := t.report(c.JSON, report); err != nil || !inWords {
+		return err
 	}
 	return writeBench(t.out, report)
 }

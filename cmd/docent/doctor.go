@@ -63,12 +63,11 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal) error {
 	}
 	d := doctor{config: config, configured: c.Config != "", sys: os.DirFS("/sys"), log: t}
 	report := d.examine(ctx)
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, report); err != nil {
-			return err
-		}
+	inWords, err := t.report(c.JSON, report)
+	if err != nil {
+		return err
 	}
-	if c.JSON != "-" {
+	if inWords {
 		report.print(t)
 	}
 	if !report.OK {

@@ -45,15 +45,7 @@ func (c evaluateRecognitionCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, report); err != nil {
-			return err
-		}
-	}
-	if c.JSON != "-" {
-		fmt.Fprintln(t.out, strings.TrimRight(report.Summary(), "\n"))
-	}
-	return nil
+	return t.summary(c.JSON, report)
 }
 
 // progress draws a bar on a terminal, and nothing anywhere else.

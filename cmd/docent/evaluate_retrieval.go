@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 
 	"docent/localindex"
 	"docent/localindex/embedding"
@@ -41,15 +39,7 @@ func (c evaluateRetrievalCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, report); err != nil {
-			return err
-		}
-	}
-	if c.JSON != "-" {
-		fmt.Fprintln(t.out, strings.TrimRight(report.Summary(), "\n"))
-	}
-	return nil
+	return t.summary(c.JSON, report)
 }
 
 // servers sets up those that were named.

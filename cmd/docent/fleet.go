@@ -152,10 +152,8 @@ func (c fleetLoad) measure(ctx context.Context, t *terminal, opt fleet.Options, 
 		}
 		report.Lost, report.Duplicated = &lost, &duplicated
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, report); err != nil || c.JSON == "-" {
-			return err
-		}
+	if inWords, err := t.report(c.JSON, report); err != nil || !inWords {
+		return err
 	}
 	return printFleet(t, report)
 }

@@ -104,10 +104,8 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, manifest); err != nil {
-			return err
-		}
+	if _, err := t.report(c.JSON, manifest); err != nil {
+		return err
 	}
 	var report vision.Report
 	if err := json.Unmarshal(manifest.Parts[vision.IndexPart{}.Name()], &report); err != nil {
@@ -180,22 +178,4 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// writeJSON writes v to the file as indented JSON; "-" is standard output.
-func writeJSON(file string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
-	}
-	data = append(data, '\n')
-	if file == "-" {
-		_, err = os.Stdout.Write(data)
-	} else {
-		err = os.WriteFile(file, data, 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
 }

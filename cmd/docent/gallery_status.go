@@ -24,13 +24,8 @@ func (c galleryStatusCmd) Run(_ context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, documents); err != nil {
-			return err
-		}
-		if c.JSON == "-" {
-			return nil
-		}
+	if inWords, err := t.report(c.JSON, documents); err != nil || !inWords {
+		return err
 	}
 	if len(documents) == 0 {
 		fmt.Fprintf(t.out, "No document of %s to list: Markdown with facts is read as it is. Word, PDF, HTML and plain text stand here after: docent gallery check %s\n", c.Dir, c.Dir)

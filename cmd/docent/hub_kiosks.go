@@ -103,10 +103,8 @@ func (c kiosksListCmd) Run(ctx context.Context, t *terminal) error {
 	if err := c.call(ctx, http.MethodGet, "/api/v1/enrolments", nil, &list); err != nil {
 		return err
 	}
-	if c.JSON != "" {
-		if err := writeJSON(c.JSON, list); err != nil || c.JSON == "-" {
-			return err
-		}
+	if inWords, err := t.report(c.JSON, list); err != nil || !inWords {
+		return err
 	}
 	if list.Fingerprint == "" {
 		_, err := fmt.Fprintln(t.out, "This hub runs without certificates.")
