@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"maps"
 	"regexp"
 	"slices"
@@ -22,8 +23,13 @@ type heard struct {
 // hear runs a turn to its end.
 func hear(t testing.TB, g *Guide, lib Library, turn Turn) heard {
 	t.Helper()
+	return hearIn(t.Context(), g, lib, turn)
+}
+
+// hearIn is hear with a context.
+func hearIn(ctx context.Context, g *Guide, lib Library, turn Turn) heard {
 	var h heard
-	for e := range g.Answer(t.Context(), lib, turn) {
+	for e := range g.Answer(ctx, lib, turn) {
 		h.types = append(h.types, e.Type)
 		switch e.Type {
 		case EventToken:

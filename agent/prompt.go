@@ -78,15 +78,7 @@ func instructions(t Turn, language string) string {
 
 func ask(t Turn, evidence []item) string {
 	var b strings.Builder
-	b.WriteString("Evidence:\n")
-	for _, e := range evidence {
-		line, err := json.Marshal(e)
-		if err != nil {
-			continue // cannot happen: numbers and strings only
-		}
-		b.Write(line)
-		b.WriteByte('\n')
-	}
+	b.WriteString(evidenceLines(evidence))
 	if t.Explain {
 		b.WriteString("\nTask: explain this exhibit to the visitor who stands before it.")
 		return b.String()
@@ -99,9 +91,10 @@ func ask(t Turn, evidence []item) string {
 	return b.String()
 }
 
-// correction asks for one sentence again, that did not stand against the evidence.
-func correction(language string, evidence []item, sentence string, fault error) model.Request {
+// evidenceLines writes each item as a line of JSON.
+func evidenceLines(evidence []item) string {
 	var b strings.Builder
+	b.WriteString("Evidence:\n")
 	for _, e := range evidence {
 		line, err := json.Marshal(e)
 		if err != nil {
@@ -110,6 +103,11 @@ func correction(language string, evidence []item, sentence string, fault error) 
 		b.Write(line)
 		b.WriteByte('\n')
 	}
+	return b.String()
+}
+
+// correction asks for one sentence again, that did not stand against the evidence.
+func correction(language string, evidence []item, sentence string, fault error) model.Request {
 	faulty, err := json.Marshal(map[string]string{"sentence": clip(sentence, maxQuestion), "fault": clip(fault.Error(), maxQuestion)})
 	if err != nil {
 		faulty = nil // cannot happen either
@@ -121,7 +119,7 @@ func correction(language string, evidence []item, sentence string, fault error) 
 			"Where the evidence does not have what the sentence wants to say, write only " + noEvidence + ".",
 			"Write that one sentence in " + languageName(language) + ", and nothing else.",
 		}, "\n")},
-		{Role: model.User, Content: "Evidence:\n" + b.String() + "\n" + string(faulty)},
+		{Role: model.User, Content: evidenceLines(evidence) + "\n" + string(faulty)},
 	}}
 }
 

@@ -254,27 +254,6 @@ func TestServerFaults(t *testing.T) {
 	}
 }
 
-// hearIn is hear with a context.
-func hearIn(ctx context.Context, g *Guide, lib Library, turn Turn) heard {
-	var h heard
-	for e := range g.Answer(ctx, lib, turn) {
-		h.types = append(h.types, e.Type)
-		switch e.Type {
-		case EventToken:
-			h.text += e.Text
-		case EventReset:
-			h.text, h.sources = "", nil
-		case EventSources:
-			h.sources = e.Sources
-		case EventDone:
-			h.done = e.Done
-		case EventError:
-			h.message = e.Message
-		}
-	}
-	return h
-}
-
 // checkNumbers holds every number of an answer against its sources.
 func checkNumbers(t testing.TB, h heard) {
 	t.Helper()

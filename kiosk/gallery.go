@@ -215,7 +215,13 @@ func mentions(e gallery.Exhibit, q string) bool {
 }
 
 func (k *Kiosk) getExhibit(c *fiber.Ctx) error {
-	lang := k.language(c)
+	return k.withExhibit(c, func(content *content, e gallery.Exhibit) error {
+		return c.JSON(content.detail(e, k.language(c)))
+	})
+}
+
+// withExhibit calls f with the exhibit whose id is in the address, one part of it, encoded.
+func (k *Kiosk) withExhibit(c *fiber.Ctx, f func(*content, gallery.Exhibit) error) error {
 	id, err := url.PathUnescape(c.Params("id"))
 	if err != nil {
 		return badRequest("the id is not encoded as a part of an address")
@@ -225,7 +231,7 @@ func (k *Kiosk) getExhibit(c *fiber.Ctx) error {
 		if !ok {
 			return noSuchExhibit()
 		}
-		return c.JSON(content.detail(e, lang))
+		return f(content, e)
 	})
 }
 

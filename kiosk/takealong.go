@@ -17,15 +17,7 @@ import (
 // and keeps when it is saved. The kiosk's own address would be worth nothing outside the house.
 func (k *Kiosk) getTakeAlong(c *fiber.Ctx) error {
 	lang := k.language(c)
-	id, err := url.PathUnescape(c.Params("id"))
-	if err != nil {
-		return badRequest("the id is not encoded as a part of an address")
-	}
-	return k.withContent(func(content *content) error {
-		e, ok := content.release.Exhibit(id)
-		if !ok {
-			return noSuchExhibit()
-		}
+	return k.withExhibit(c, func(content *content, e gallery.Exhibit) error {
 		text, kind := content.labelText(e, lang), "text"
 		if k.config.TakeAlong != "" {
 			text, kind = takeAlongAddress(k.config.TakeAlong, e.ID, lang), "address"

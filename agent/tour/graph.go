@@ -57,7 +57,7 @@ func walkSeconds(a, b gallery.Point) float64 {
 
 // seconds returns the walking time from one spot to each of the others, +Inf where there is no way.
 func (g *graph) seconds(from spot, to []spot) []float64 {
-	toDoor := g.doorsFrom(from)
+	toDoor, _ := g.doorsFrom(from)
 	out := make([]float64, len(to))
 	for i, t := range to {
 		out[i] = math.Inf(1)
@@ -71,25 +71,32 @@ func (g *graph) seconds(from spot, to []spot) []float64 {
 	return out
 }
 
-// doorsFrom is Dijkstra's algorithm over the doors.
-func (g *graph) doorsFrom(from spot) []float64 {
-	best := make([]float64, len(g.doors))
+// step is how a door is reached: through a hall, from the door before it; -1 where the way begins in that hall.
+type step struct {
+	hall string
+	door int
+}
+
+// doorsFrom is Dijkstra's algorithm over the doors: the walking time to each, +Inf where there is no way, and its last
+// step.
+func (g *graph) doorsFrom(from spot) (best []float64, before []step) {
+	best, before = make([]float64, len(g.doors)), make([]step, len(g.doors))
 	for i := range best {
 		best[i] = math.Inf(1)
 	}
 	q := &queue{}
-	reach := func(d int, seconds float64) {
+	reach := func(d int, seconds float64, by step) {
 		halls := g.doors[d].halls
 		if g.floor[halls[0]] != g.floor[halls[1]] {
 			seconds += floorSeconds
 		}
 		if seconds < best[d] {
-			best[d] = seconds
+			best[d], before[d] = seconds, by
 			heap.Push(q, reached{d, seconds})
 		}
 	}
 	for _, d := range g.byHall[from.hall] {
-		reach(d, walkSeconds(from.at, g.doors[d].at))
+		reach(d, walkSeconds(from.at, g.doors[d].at), step{from.hall, -1})
 	}
 	for q.Len() > 0 {
 		r := heap.Pop(q).(reached)
@@ -99,12 +106,12 @@ func (g *graph) doorsFrom(from spot) []float64 {
 		for _, hall := range g.doors[r.door].halls {
 			for _, next := range g.byHall[hall] {
 				if next != r.door {
-					reach(next, r.seconds+walkSeconds(g.doors[r.door].at, g.doors[next].at))
+					reach(next, r.seconds+walkSeconds(g.doors[r.door].at, g.doors[next].at), step{hall, r.door})
 				}
 			}
 		}
 	}
-	return best
+	return best, before
 }
 
 type reached struct {

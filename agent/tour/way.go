@@ -1,7 +1,6 @@
 package tour
 
 import (
-	"container/heap"
 	"errors"
 	"math"
 	"slices"
@@ -73,46 +72,14 @@ func spotsOf(g *gallery.Gallery, p Place) ([]spot, bool) {
 
 // halls are the halls on the shortest way, by the fewest seconds.
 func (g *graph) halls(from, to spot) []string {
-	type step struct {
-		hall string
-		door int
-	}
-	best := map[int]float64{}
-	before := map[int]step{}
-	q := &queue{}
-	reach := func(d int, seconds float64, by step) {
-		h := g.doors[d].halls
-		if g.floor[h[0]] != g.floor[h[1]] {
-			seconds += floorSeconds
-		}
-		if old, ok := best[d]; !ok || seconds < old {
-			best[d], before[d] = seconds, by
-			heap.Push(q, reached{d, seconds})
-		}
-	}
-	for _, d := range g.byHall[from.hall] {
-		reach(d, walkSeconds(from.at, g.doors[d].at), step{from.hall, -1})
-	}
-	for q.Len() > 0 {
-		r := heap.Pop(q).(reached)
-		if r.seconds > best[r.door] {
-			continue
-		}
-		for _, hall := range g.doors[r.door].halls {
-			for _, next := range g.byHall[hall] {
-				if next != r.door {
-					reach(next, r.seconds+walkSeconds(g.doors[r.door].at, g.doors[next].at), step{hall, r.door})
-				}
-			}
-		}
-	}
 	if from.hall == to.hall {
 		return []string{from.hall}
 	}
+	best, before := g.doorsFrom(from)
 	last, seconds := -1, math.Inf(1)
 	for _, d := range g.byHall[to.hall] {
-		if s, ok := best[d]; ok && s+walkSeconds(g.doors[d].at, to.at) < seconds {
-			last, seconds = d, s+walkSeconds(g.doors[d].at, to.at)
+		if s := best[d] + walkSeconds(g.doors[d].at, to.at); s < seconds {
+			last, seconds = d, s
 		}
 	}
 	out := []string{to.hall}
