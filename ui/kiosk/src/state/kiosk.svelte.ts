@@ -1,6 +1,6 @@
 import { calledOff } from '../api/calledoff'
 import { type Client, Problem, Unreachable } from '../api/client'
-import type { Advice, Diagnostics, AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, HouseScreen, Level, Localized, Outline, Photo, Recognition, Resumed, Route } from '../api/contract'
+import type { AnswerEvent, Candidate, ExhibitCard, ExhibitDetail, Gallery, HouseScreen, Level, Localized, Outline, Photo, Recognition, Resumed, Route } from '../api/contract'
 import { languageNames, pageLanguages, strings, type PageLanguage, type Strings } from '../i18n/strings'
 import { Reader } from '../speech/reader.svelte'
 import { Typing } from '../typing/typing.svelte'
@@ -10,38 +10,8 @@ import { Connection } from './connection.svelte'
 import { Conversation, type Turn } from './conversation.svelte'
 import { openState, type OpenState } from './hours'
 import { IdleWatch } from './idle.svelte'
-
-/** A sentence for the visitor about something that did not work. */
-export interface Notice {
-  title: string
-  detail: string
-}
-
-/** Where the visitor is. Each screen carries what it shows and nothing else. */
-export type Screen =
-  | { name: 'attract' }
-  | { name: 'camera'; busy: boolean }
-  | { name: 'choose'; photo: Photo; candidates: Candidate[] }
-  | { name: 'unknown'; photo: Photo; advice: Advice; candidates: Candidate[] }
-  | { name: 'browse'; by: 'list' | 'number' }
-  | { name: 'exhibit'; exhibit: ExhibitDetail; photo: Photo | null; outline: Outline | null; recognised: boolean; also: Candidate[] }
-
-/** What is laid over a screen, which stays as it is below. */
-export type Over =
-  | { name: 'comfort' }
-  | { name: 'phone' }
-  | { name: 'plan' }
-  | { name: 'remembered' }
-  | { name: 'take' }
-  | { name: 'pass' }
-  | { name: 'resume' }
-  | { name: 'chapters' }
-  | { name: 'level' }
-  | { name: 'viewer'; picture: number }
-  | { name: 'compare'; other: ExhibitDetail | null }
-
-/** What staff have before them. */
-export type Staff = { name: 'pin' } | { name: 'facts'; facts: Diagnostics }
+import type { Notice, Over, Screen, Staff } from './screen'
+import { isForgotten, Visit } from './visit'
 
 const defaultIdleSeconds = 60
 
@@ -80,7 +50,7 @@ export class Kiosk {
   readonly typing = new Typing()
   readonly reader: Reader
 
-  #visit: Promise<string> | null = null
+  readonly #visit: Visit
   #signals = new AbortController()
   /** Counts the steps from screen to screen, so that what comes late finds out that the visitor has gone on. */
   #step = 0
@@ -95,6 +65,12 @@ export class Kiosk {
         this.#back()
       },
     )
+    this.#visit = new Visit(client, {
+      language: () => this.language,
+      level: () => this.level,
+      exhibit: () => (this.screen.name === 'exhibit' ? this.screen.exhibit.id : null),
+      signal: () => this.#abort.signal,
+    })
     const unreachable = () => this.connection.report()
     this.conversation = new Conversation({
       answer: (question, signal) => this.#answer(question, signal),
@@ -107,7 +83,7 @@ export class Kiosk {
       expire: () => this.#clear(),
     })
     this.reader = new Reader({
-      address: async (language, text) => client.speechAddress(await this.#currentVisit(), language, text),
+      address: async (language, text) => client.speechAddress(await this.#visit.current(), language, text),
       volume: () => (this.comfort.volume * (this.house?.volume ?? 100)) / 100,
       hold: () => this.idle.hold(),
     })
@@ -163,10 +139,6 @@ export class Kiosk {
     return texts
   }
 
-  get cameraReady(): boolean {
-    return this.gallery?.camera === 'ready'
-  }
-
   /** A text of the gallery in the visitor's language, else in any. */
   in(text: Localized | undefined, language: string = this.language): string {
     if (!text) return ''
@@ -206,7 +178,7 @@ export class Kiosk {
     if (this.gallery.camera === 'none') this.browse('list')
     else this.camera()
     void this.catalogue.load()
-    this.#inVisit(async () => undefined).catch((error) => this.#trouble(error))
+    this.#visit.within(async () => undefined).catch((error) => this.#trouble(error))
   }
 
   camera(): void {
@@ -256,7 +228,7 @@ export class Kiosk {
     const step = this.#step
     this.conversation.clear()
     try {
-      await this.#inVisit((visit) => this.client.setLevel(visit, level, signal))
+      await this.#visit.within((visit) => this.client.setLevel(visit, level, signal))
       if (!signal.aborted && this.#step === step && this.screen.name === 'exhibit') void this.conversation.explain()
     } catch (error) {
       if (!signal.aborted) this.#trouble(error)
@@ -270,7 +242,7 @@ export class Kiosk {
     const { signal } = this.#abort
     const release = this.idle.hold()
     try {
-      const seen = await this.#inVisit((visit) => this.client.photograph(visit, signal))
+      const seen = await this.#visit.within((visit) => this.client.photograph(visit, signal))
       if (!signal.aborted) this.#recognised(seen)
     } catch (error) {
       if (!signal.aborted) this.#trouble(error)
@@ -299,7 +271,7 @@ export class Kiosk {
   async within<T>(call: (visit: string, signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { signal } = this.#abort
     try {
-      return await this.#inVisit((visit) => call(visit, signal))
+      return await this.#visit.within((visit) => call(visit, signal))
     } catch (error) {
       if (!signal.aborted) this.#trouble(error)
       return undefined
@@ -312,8 +284,8 @@ export class Kiosk {
     try {
       const found = await find(signal)
       if (signal.aborted) return null
-      this.#leave()
-      this.#visit = Promise.resolve(found.visit)
+      this.#visit.leave()
+      this.#visit.goOn(found.visit)
       const language = this.languages.find((l) => l === found.language)
       if (language) this.#speak(language)
       this.level = found.level ?? 'general'
@@ -336,7 +308,7 @@ export class Kiosk {
     turn.helpful = helpful
     const exhibit = this.screen.exhibit.id
     const sources = turn.sources.map((source) => source.passage).slice(0, 12)
-    void this.#currentVisit()
+    void this.#visit.current()
       .then((visit) => this.client.sendFeedback({ kind: 'answer', visit, exhibit, sources, helpful }))
       .catch(() => undefined)
   }
@@ -346,7 +318,7 @@ export class Kiosk {
     const { signal } = this.#abort
     const step = this.#step
     try {
-      const held = await this.#inVisit((visit) => this.client.holdExhibit(visit, exhibit.id, signal))
+      const held = await this.#visit.within((visit) => this.client.holdExhibit(visit, exhibit.id, signal))
       if (!signal.aborted && this.#step === step) this.#show({ ...exhibit, ...held }, photo, outline, false, also)
     } catch (error) {
       if (!signal.aborted) this.#trouble(error)
@@ -375,7 +347,7 @@ export class Kiosk {
     this.conversation.clear()
     this.route = null // its stops are named in the language before
     try {
-      await this.#inVisit((visit) => this.client.setLanguage(visit, language, signal))
+      await this.#visit.within((visit) => this.client.setLanguage(visit, language, signal))
       if (overtaken()) return
       if (screen.name === 'browse') await this.catalogue.load()
       if (screen.name === 'choose' || screen.name === 'unknown') {
@@ -407,10 +379,10 @@ export class Kiosk {
 
   /** Ends the visit and forgets all of it. */
   #clear(): void {
-    this.#leave()
+    this.#visit.leave()
     this.#abort.abort(calledOff)
     this.#abort = new AbortController()
-    this.#visit = null
+    this.#visit.forget()
     this.idle.stop()
     this.catalogue.clear()
     this.comfort.reset()
@@ -427,7 +399,7 @@ export class Kiosk {
 
   /** The page goes away: tell the server, so that it need not wait for the visit to run out. */
   close(): void {
-    this.#leave()
+    this.#visit.leave()
     this.#abort.abort(calledOff)
     this.conversation.clear()
     this.#signals.abort(calledOff)
@@ -444,11 +416,6 @@ export class Kiosk {
     this.notice = null
     this.over = null
     this.screen = screen
-  }
-
-  #leave(): void {
-    // The visit runs out by itself where the server does not hear of its end.
-    this.#visit?.then((visit) => this.client.endVisit(visit)).catch(() => undefined)
   }
 
   #speak(language: PageLanguage): void {
@@ -542,51 +509,13 @@ export class Kiosk {
     throw error
   }
 
-  /** Runs a call in the visit. A visit that the server no longer knows is begun anew, once. */
-  async #inVisit<T>(call: (visit: string) => Promise<T>): Promise<T> {
-    const visit = await this.#currentVisit()
-    try {
-      return await call(visit)
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'no_such_visit') throw error
-      return await call(await this.#renewVisit(this.language, this.screen.name === 'exhibit' ? this.screen.exhibit.id : null))
-    }
-  }
-
-  #currentVisit(): Promise<string> {
-    this.#visit ??= this.#startVisit(this.language)
-    return this.#visit
-  }
-
-  #startVisit(language: PageLanguage): Promise<string> {
-    const { signal } = this.#abort
-    const started = this.client.startVisit(language, signal).then(async ({ visit }) => {
-      if (this.level !== 'general') await this.client.setLevel(visit, this.level, signal)
-      return visit
-    })
-    // A start that failed must not be what later calls wait for.
-    started.catch(() => {
-      if (this.#visit === started) this.#visit = null
-    })
-    return started
-  }
-
-  async #renewVisit(language: PageLanguage, exhibit: string | null): Promise<string> {
-    this.#leave()
-    this.#visit = this.#startVisit(language)
-    const visit = await this.#visit
-    if (exhibit !== null) await this.client.holdExhibit(visit, exhibit, this.#abort.signal)
-    return visit
-  }
-
   async *#answer(question: string | null, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
-    const visit = await this.#currentVisit()
+    const visit = await this.#visit.current()
     try {
       yield* this.client.answer(visit, question, signal)
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'no_such_visit' || this.screen.name !== 'exhibit') throw error
-      const renewed = await this.#renewVisit(this.language, this.screen.exhibit.id)
-      yield* this.client.answer(renewed, question, signal)
+      if (!isForgotten(error) || this.screen.name !== 'exhibit') throw error
+      yield* this.client.answer(await this.#visit.renew(), question, signal)
     }
   }
 }
