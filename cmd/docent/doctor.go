@@ -162,9 +162,9 @@ func (d doctor) release(ctx context.Context) finding {
 	const name = "Release"
 	if _, err := os.Stat(d.config.Release); errors.Is(err, fs.ErrNotExist) {
 		if !d.configured {
-			return note(name, "none at "+d.config.Release, "Name the kiosk's settings with --config, or pack a release: docent gallery build GALLERY "+d.config.Release)
+			return note(name, "none at "+d.config.Release, "Name the kiosk's settings with --config, or pack a release: docent gallery build GALLERY --out "+d.config.Release)
 		}
-		return missing(name, "none at "+d.config.Release, "Pack one: docent gallery build GALLERY "+d.config.Release)
+		return missing(name, "none at "+d.config.Release, "Pack one: docent gallery build GALLERY --out "+d.config.Release)
 	}
 	began := time.Now()
 	r, err := localindex.Open(ctx, d.config.Release)

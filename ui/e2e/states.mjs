@@ -71,7 +71,7 @@ export const states = {
   mistyped: [{ camera: 'none' }, async (page, l) => { await list(page, l); await page.getByRole('textbox').fill(l === 'zh' ? '飞艇' : 'philotaxis'); await page.locator('.list li').nth(3).waitFor({ state: 'detached' }) }],
   number: [{ camera: 'none' }, async (page, l) => { await list(page, l); await page.getByRole('tab').nth(1).click(); for (const digit of '301') await touch(page, digit) }],
   'no-number': [{ camera: 'none' }, async (page, l) => { await list(page, l); await page.getByRole('tab').nth(1).click(); await touch(page, '9') }],
-  phone: [{ phone: true }, async (page, l) => { await camera(page, l); await touch(page, l === 'zh' ? '用手机拍' : 'Use your phone'); await page.locator('.phone img').waitFor() }],
+  phone: [{ phone: true }, async (page, l) => { await camera(page, l); await touch(page, l === 'zh' ? '用手机拍' : 'Use your phone'); await page.locator('dialog img').waitFor() }],
   keyboard: [{}, async (page, l) => { await exhibit(page, l); await page.getByRole('textbox').click(); await press(page, l === 'zh' ? 'huangjin' : 'why') }],
   listening: [{ sentence: 30 }, async (page, l) => { await exhibit(page, l); await page.locator('.tools button').first().click(); await page.locator('.heard p').waitFor() }],
   chapters: [{}, (page, l) => tool(page, l, 1)],
@@ -81,7 +81,7 @@ export const states = {
   'walk-wish': [{}, async (page, l) => { await plan(page, l); await page.locator('.ways .full').click(); await page.getByRole('slider').waitFor() }],
   'no-walk': [{}, async (page, l) => { await plan(page, l); await page.locator('.ways .full').click(); await page.getByRole('slider').fill('10'); await page.locator('.ways .full').click(); await page.getByRole('alert').waitFor() }],
   walk: [{}, async (page, l) => { await plan(page, l); await page.locator('.ways .full').click(); await page.locator('.ways .full').click(); await page.locator('.walk li').first().waitFor() }],
-  take: [{}, async (page, l) => { await tool(page, l, 4); await page.locator('.take img').waitFor() }],
+  take: [{}, async (page, l) => { await tool(page, l, 4); await page.locator('dialog img').waitFor() }],
   'take-all': [{}, async (page, l) => {
     await tool(page, l, 1)
     await page.getByRole('dialog').getByRole('button', { name: l === 'zh' ? /规则 30/ : /Rule 30/ }).click()
@@ -90,10 +90,10 @@ export const states = {
     await page.locator('.tools button').nth(4).click()
     await page.locator('.which button').nth(1).click()
     await page.locator('.title').waitFor({ state: 'detached' })
-    await page.locator('.take img').waitFor()
+    await page.locator('dialog img').waitFor()
   }],
-  'pass-wish': [{ pass: true }, async (page, l) => { await tool(page, l, 4); await page.locator('.ways button').first().click(); await page.locator('.pass .choice').waitFor() }],
-  pass: [{ pass: true }, async (page, l) => { await tool(page, l, 4); await page.locator('.ways button').first().click(); await page.locator('.pass .choice .full').click(); await page.locator('.pass img').waitFor() }],
+  'pass-wish': [{ pass: true }, async (page, l) => { await tool(page, l, 4); await page.locator('.ways button').first().click(); await page.locator('.pass .ways').waitFor() }],
+  pass: [{ pass: true }, async (page, l) => { await tool(page, l, 4); await page.locator('.ways button').first().click(); await page.locator('.pass .ways .full').click(); await page.locator('.pass img').waitFor() }],
   resume: [{ pass: true }, async (page, l) => { await camera(page, l); await touch(page, l === 'zh' ? '继续我的参观' : 'Go on with my visit'); await page.locator('.pass .keys').waitFor() }],
   level: [{}, (page, l) => tool(page, l, 5)],
   viewer: [{}, async (page, l) => { await exhibit(page, l); await page.locator('.reference').click(); await touch(page, say[l].nearer) }],

@@ -17,6 +17,11 @@ export function floorsOf(halls: readonly Hall[]): number[] {
   return [...new Set(halls.filter((hall) => (hall.outline?.length ?? 0) >= 3).map((hall) => hall.floor))].sort((a, b) => a - b)
 }
 
+/** The floor that a hall is on. */
+export function floorOf(halls: readonly Hall[], hall: string | undefined): number | undefined {
+  return halls.find((h) => h.id === hall)?.floor
+}
+
 /** Draws the halls of one floor; null where it has no outlines. Metres upwards become metres downwards. */
 export function planOf(halls: readonly Hall[], floor: number): FloorPlan | null {
   const drawn = halls.filter((hall) => hall.floor === floor && (hall.outline?.length ?? 0) >= 3)
