@@ -73,13 +73,16 @@ func TestDuplicatesShuffled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	const n = 200
+	n := 200
+	if faults() {
+		n = 5000
+	}
 	for range n {
 		if _, err := o.Append(context.Background(), "exhibit.seen", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	pending, err := o.Pending(outbox.Position{}, n, 1<<20)
+	pending, err := o.Pending(outbox.Position{}, n, 8<<20)
 	if err != nil || len(pending) != n {
 		t.Fatal(len(pending), err)
 	}
@@ -100,7 +103,7 @@ func TestDuplicatesShuffled(t *testing.T) {
 		events = events[k:]
 	}
 	for a := range acks {
-		if a.AckedSeq == n {
+		if a.AckedSeq == uint64(n) {
 			break
 		}
 	}
@@ -112,6 +115,7 @@ func TestDuplicatesShuffled(t *testing.T) {
 	if len(got) != n || len(seen) != n {
 		t.Errorf("%d rows of %d distinct numbers, want %d", len(got), len(seen), n)
 	}
+	t.Logf("%d events, each five times, all shuffled: %d rows, 0 lost, 0 stored twice", n, len(got))
 }
 
 // rawClient is an MQTT client with the rights of kiosk-1.

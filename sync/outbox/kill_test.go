@@ -91,10 +91,11 @@ func appendForEver(dir string) error {
 func TestKillWhileAppending(t *testing.T) {
 	times := 4
 	if faults() {
-		times = 100
+		times = 200
 	}
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
+	all := 0
 	for i := range times {
 		var told []uint64
 		if i%3 == 2 { // while it opens the store
@@ -118,8 +119,10 @@ func TestKillWhileAppending(t *testing.T) {
 			}
 		}
 		t.Logf("kill %d: %d events told, the last %d; %d held, all there", i, len(told), s.LastSeq, len(events))
+		all += len(told)
 		closeNow(t, o)
 	}
+	t.Logf("kill -9 of the outbox: %d instants, %d events told durable; 0 lost, 0 gaps", times, all)
 }
 
 // killedChild runs a child for a while, from its start or from its first event on, and returns the numbers it told
