@@ -72,6 +72,20 @@ for (const [language, viewport] of Object.entries({ en: screens.portrait, zh: sc
   }, { own: true, viewport })
 }
 
+visit('a display that no longer follows is loaded anew', {}, async (page) => {
+  await page.clock.install()
+  await explained(page)
+  await button(page, 'Read on').click()
+  await page.getByRole('dialog').waitFor()
+  for (let i = 0; i < 5; i++) await page.clock.runFor(10_000)
+  assert.equal(await page.getByRole('dialog').count(), 1, 'a display that follows is left alone')
+  await page.getByRole('dialog').evaluate((dialog) => {
+    dialog.setAttribute = () => {} // as if the frame had forgotten this part
+  })
+  await page.clock.runFor(41_000)
+  await button(page, say.en.begin).waitFor()
+}, { own: true, expected: [/.*/] })
+
 visit('staff see how the kiosk is', { pin: '2580' }, async (page, fixture) => {
   await button(page, say.en.begin).waitFor()
   await staffDoor(page)

@@ -19,7 +19,8 @@ export function launch() {
 
 /**
  * Opens the page at url. `expected` are console messages that the test itself brings about, as regular expressions.
- * Returns the page; calm(), which fails where anything unexpected was seen; and expect(), for the next test on this page.
+ * Returns the page; calm(), which fails where anything unexpected was seen; blame(error), which adds that to an error; and
+ * expect(), for the next test on this page.
  */
 export async function open(browser, url, { viewport = screens.portrait, touch = true, reducedMotion = 'reduce', expected = [], serviceWorkers = 'block', locale = 'en-US', init } = {}) {
   const context = await browser.newContext({ viewport, hasTouch: touch, reducedMotion, serviceWorkers, locale })
@@ -45,6 +46,11 @@ export async function open(browser, url, { viewport = screens.portrait, touch = 
       seen.length = 0
     },
     calm: () => assert.deepEqual(seen, []),
+    // A test that fails for another reason says what the page complained of: it is often why.
+    blame: (error) => {
+      if (seen.length > 0 && error instanceof Error) error.message += `\nThe page said: ${seen.join('\n')}`
+      return error
+    },
     close: () => context.close(),
   }
 }

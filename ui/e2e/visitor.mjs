@@ -44,7 +44,11 @@ export function visit(name, script, steps, { own = false, viewport = screens.por
       await page.setViewportSize(viewport)
       await page.goto(shared.fixture.url)
     }
-    await steps(shared.opened.page, shared.fixture)
+    try {
+      await steps(shared.opened.page, shared.fixture)
+    } catch (error) {
+      throw shared.opened.blame(error)
+    }
     shared.opened.calm()
   })
 }
@@ -55,6 +59,8 @@ async function alone(script, steps, options) {
   try {
     await steps(opened.page, fixture)
     opened.calm()
+  } catch (error) {
+    throw opened.blame(error)
   } finally {
     await opened.close()
     await fixture.close()

@@ -9,6 +9,7 @@ import { Comfort } from './comfort.svelte'
 import { Connection } from './connection.svelte'
 import { Conversation, type Turn } from './conversation.svelte'
 import { openState, type OpenState } from './hours'
+import { Pulse } from '../shell/pulse.svelte'
 import { IdleWatch } from './idle.svelte'
 import type { Notice, Over, Screen, Staff } from './screen'
 import { isForgotten, Visit } from './visit'
@@ -48,6 +49,7 @@ export class Kiosk {
   readonly idle: IdleWatch
   readonly comfort = new Comfort()
   readonly typing = new Typing()
+  readonly pulse = new Pulse(() => location.reload())
   readonly reader: Reader
 
   readonly #visit: Visit
