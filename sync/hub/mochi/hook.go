@@ -10,6 +10,7 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 
+	"docent/sync/hub/broker"
 	"docent/sync/wire"
 )
 
@@ -116,51 +117,17 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	if cl.Net.Inline {
 		return pk, nil
 	}
-	from, kind, err := wire.ParseTopic(pk.TopicName)
-	if err != nil {
+	_, kind, err := wire.ParseTopic(pk.TopicName)
+	switch {
+	case err != nil:
 		return pk, h.reject(cl, err)
-	}
-	if pk.FixedHeader.Retain && kind != wire.KindStatus {
+	case pk.FixedHeader.Retain && kind != wire.KindStatus:
 		return pk, h.reject(cl, errRetain)
+	case pk.FixedHeader.Qos == 0 && kind == wire.KindEvent:
+		return pk, h.reject(cl, errQoS)
 	}
-	switch kind {
-	case wire.KindEvent:
-		if pk.FixedHeader.Qos == 0 {
-			return pk, h.reject(cl, errQoS)
-		}
-		if err := h.to.Events(h.ctx, from, bytes.Clone(pk.Payload)); err != nil {
-			return pk, h.reject(cl, err)
-		}
-	case wire.KindStatus:
-		st, err := wire.DecodeStatus(pk.Payload)
-		if err != nil {
-			return pk, h.reject(cl, err)
-		}
-		if err := h.to.Status(h.ctx, from, st); err != nil {
-			return pk, h.reject(cl, err)
-		}
-	case wire.KindFetch:
-		req, err := wire.DecodeFetch(pk.Payload)
-		if err != nil {
-			return pk, h.reject(cl, err)
-		}
-		h.to.Fetch(h.ctx, from, req)
-	case wire.KindResult:
-		res, err := wire.DecodeResult(pk.Payload)
-		if err != nil {
-			return pk, h.reject(cl, err)
-		}
-		if err := h.to.Result(h.ctx, from, res); err != nil {
-			return pk, h.reject(cl, err)
-		}
-	case wire.KindDeploy:
-		d, err := wire.DecodeDeploy(pk.Payload)
-		if err != nil {
-			return pk, h.reject(cl, err)
-		}
-		if err := h.to.Deploy(h.ctx, from, d); err != nil {
-			return pk, h.reject(cl, err)
-		}
+	if err := broker.Deliver(h.ctx, h.to, pk.TopicName, pk.Payload); err != nil {
+		return pk, h.reject(cl, err)
 	}
 	return pk, nil
 }

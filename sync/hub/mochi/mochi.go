@@ -5,7 +5,6 @@ package mochi
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,38 +14,18 @@ import (
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 
+	"docent/sync/hub/broker"
 	"docent/sync/wire"
 )
 
-// Receiver is what the broker hands messages to. The methods are called from the connections' goroutines.
+// Receiver is what the broker hands messages to, and asks. The methods are called from the connections' goroutines.
 type Receiver interface {
-	// Events stores a message of events and returns when it is durable. Until then the kiosk gets no answer.
-	Events(ctx context.Context, from wire.Address, payload []byte) error
-	// Status takes a presence message, or a will.
-	Status(ctx context.Context, from wire.Address, st wire.Status) error
-	// Fetch is asked for content. It answers by a message of its own.
-	Fetch(ctx context.Context, from wire.Address, req wire.Fetch)
-	// Deploy takes a report on how far a kiosk is with a release.
-	Deploy(ctx context.Context, from wire.Address, d wire.Deploy) error
-	// Subscribed is called when a kiosk has begun to listen for commands.
-	Subscribed(ctx context.Context, kiosk wire.Address)
-	// Admit says why a kiosk may not connect, nil when it may.
-	Admit(c Connection) error
-	// Allowed says why a connection that was admitted may not go on, nil when it may.
-	Allowed(c Connection) error
-	// Result takes the answer to a command.
-	Result(ctx context.Context, from wire.Address, res wire.Result) error
+	broker.Receiver
+	broker.Gate
 }
 
 // Connection is what is known of a kiosk that connects.
-type Connection struct {
-	Kiosk       wire.Address
-	Certificate *x509.Certificate // nil in clear
-	Remote      string            // address and port
-	BootID      string            // of its will; empty without one
-	Session     uint64            // of its will
-	Taken       bool              // a connection of that name is open
-}
+type Connection = broker.Connection
 
 // Limits of the broker.
 const (
