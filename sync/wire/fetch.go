@@ -11,17 +11,18 @@ import (
 
 // Limits of fetching content.
 const (
-	MaxFetch  = 1 << 10   // bytes of a Fetch
-	MaxBlock  = 96 << 10  // bytes of content in one Chunk
-	MaxObject = 32 << 20  // bytes of one object
-	maxHeader = 1 << 10   // bytes of a Chunk beside its content
-	maxSize   = 1<<40 - 1 // bytes of anything that can be fetched
+	MaxFetch   = 1 << 10   // bytes of a Fetch
+	MaxBlock   = 96 << 10  // bytes of content in one Chunk
+	MaxObject  = 32 << 20  // bytes of one object
+	MaxDesired = 1 << 10   // bytes of a Desired
+	maxHeader  = 1 << 10   // bytes of a Chunk beside its content
+	maxSize    = 1<<40 - 1 // bytes of anything that can be fetched
 )
 
 // Fetch asks for a part of a metadata file or of an object.
 type Fetch struct {
 	ID     uint64 `json:"id"`   // chosen by the kiosk, to tell answers apart
-	Name   string `json:"name"` // "timestamp.json", "3.root.json", …, or the SHA-256 of an object in hex
+	Name   string `json:"name"` // "timestamp.json", "3.root.json", …, "desired.json", or the SHA-256 of an object in hex
 	Offset int64  `json:"offset"`
 	Length int    `json:"length"` // 1 … MaxBlock
 }
@@ -44,11 +45,18 @@ type Chunk struct {
 	Data   []byte `json:"-"`
 }
 
-// Desired names the release that a kiosk shall show. It is a hint that there is something new to look at: only signed
-// metadata decides what is installed.
+// DesiredName is what a kiosk fetches to learn which release it shall show. Each kiosk gets an answer of its own: a
+// Desired, or [FetchNotFound] from whoever has no wish, such as a mirror.
+const DesiredName = "desired.json"
+
+// Desired names the release that a kiosk shall show. Pushed, it only wakes the kiosk, which goes by what it fetches as
+// [DesiredName]; and only signed metadata says which releases may be shown at all.
 type Desired struct {
-	ReleaseID string `json:"release_id"` // ≤ 64 bytes
-	Number    int    `json:"number"`
+	Deployment string `json:"deployment,omitempty"` // id of the rollout, a name as of ValidName; empty without one
+	ReleaseID  string `json:"release_id"`           // ≤ 64 bytes; empty: what is shown stays
+	Number     int    `json:"number"`
+	Back       bool   `json:"back,omitempty"`  // also where the number is lower than that of what is shown
+	Abort      bool   `json:"abort,omitempty"` // Deployment ends where it has not succeeded yet
 }
 
 // DeployStatus is a word for how far a kiosk is with a release (those of Mender).
@@ -67,6 +75,8 @@ const (
 	DeployFailure            DeployStatus = "failure"
 	DeployRejected           DeployStatus = "rejected"
 	DeployAlreadyInstalled   DeployStatus = "already-installed"
+	DeployAborted            DeployStatus = "aborted"
+	DeployTimedOut           DeployStatus = "timed_out" // the hub's word for a kiosk that did not end in time; no kiosk says it
 )
 
 // Limits of a report.
@@ -79,6 +89,7 @@ const (
 
 // Deploy tells the hub how far a kiosk is with a release.
 type Deploy struct {
+	Deployment string       `json:"deployment,omitempty"` // that of the Desired it follows
 	ReleaseID  string       `json:"release_id,omitempty"` // empty where metadata was refused before one was known
 	Number     int          `json:"number,omitempty"`
 	Status     DeployStatus `json:"status"`
@@ -185,7 +196,7 @@ func ValidObject(name string) bool { return validHash(name) }
 
 // validFetch accepts the names of what can be fetched.
 func validFetch(name string) bool {
-	if ValidObject(name) || validMetadata(name) {
+	if ValidObject(name) || validMetadata(name) || name == DesiredName {
 		return true
 	}
 	_, ok := ParseVisitQuery(name)
@@ -202,19 +213,52 @@ func validMetadata(name string) bool {
 	return ok && err == nil && n > 0 && version == strconv.FormatUint(n, 10) && (role == "root.json" || role == "snapshot.json" || role == "targets.json")
 }
 
+// Encode returns the wish's bytes, or what is wrong with it.
+func (d Desired) Encode() ([]byte, error) {
+	if err := d.Validate(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(d)
+}
+
 // DecodeDesired reads what release is wanted. Unknown fields are passed over.
 func DecodeDesired(b []byte) (Desired, error) {
+	if len(b) > MaxDesired {
+		return Desired{}, fmt.Errorf("desired of %d bytes, at most %d: %w", len(b), MaxDesired, ErrTooLarge)
+	}
 	var d Desired
-	if len(b) > MaxFetch {
-		return d, fmt.Errorf("desired of %d bytes: %w", len(b), ErrTooLarge)
-	}
 	if err := json.Unmarshal(b, &d); err != nil {
-		return d, fmt.Errorf("desired: %w: %w", ErrInvalid, err)
+		return Desired{}, fmt.Errorf("desired: %w: %w", ErrInvalid, err)
 	}
-	if len(d.ReleaseID) > maxReleaseID || d.Number < 0 {
-		return Desired{}, fmt.Errorf("desired: %w", ErrInvalid)
+	if err := d.Validate(); err != nil {
+		return Desired{}, err
 	}
 	return d, nil
+}
+
+// Validate says what is wrong with the wish, if anything.
+func (d Desired) Validate() error {
+	if err := validDeployment(d.Deployment); err != nil {
+		return fmt.Errorf("desired: %w", err)
+	}
+	if len(d.ReleaseID) > maxReleaseID || d.Number < 0 {
+		return fmt.Errorf("desired release: %w", ErrInvalid)
+	}
+	if d.Abort && (d.Deployment == "" || d.Back) {
+		return fmt.Errorf("desired end of no deployment: %w", ErrInvalid)
+	}
+	return nil
+}
+
+// validDeployment accepts the ids of rollouts, and none.
+func validDeployment(id string) error {
+	if id == "" {
+		return nil
+	}
+	if err := ValidName(id); err != nil {
+		return fmt.Errorf("deployment: %w", err)
+	}
+	return nil
 }
 
 // Encode returns the report's bytes, or what is wrong with it.
@@ -242,9 +286,13 @@ func DecodeDeploy(b []byte) (Deploy, error) {
 func (d Deploy) Validate() error {
 	switch d.Status {
 	case DeployPending, DeployDownloading, DeployDownloaded, DeployVerifying, DeployPauseBeforeInstall, DeployInstalling,
-		DeployPauseBeforeCommit, DeploySuccess, DeployFailure, DeployRejected, DeployAlreadyInstalled:
+		DeployPauseBeforeCommit, DeploySuccess, DeployFailure, DeployRejected, DeployAlreadyInstalled, DeployAborted,
+		DeployTimedOut:
 	default:
 		return fmt.Errorf("deploy status: %w", ErrInvalid)
+	}
+	if err := validDeployment(d.Deployment); err != nil {
+		return fmt.Errorf("deploy report: %w", err)
 	}
 	if len(d.ReleaseID) > maxReleaseID || len(d.Shown) > maxReleaseID || len(d.Code) > maxDeployCode || len(d.Detail) > maxDeployTx {
 		return fmt.Errorf("deploy text: %w", ErrTooLarge)

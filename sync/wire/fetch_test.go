@@ -20,6 +20,9 @@ func TestFetchAndChunkReadBack(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	c := Chunk{ID: 7, Name: object, Offset: 3, Size: 8, Data: []byte("a\nb\x00c")}
+	if err := (Fetch{Name: DesiredName, Length: 1}).Validate(); err != nil {
+		t.Error(err)
+	}
 	if b, err = c.Encode(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +51,12 @@ func TestFetchRefuses(t *testing.T) {
 			t.Errorf("chunk of %d bytes, size %d, error %q accepted", len(c.Data), c.Size, c.Error)
 		}
 	}
-	for _, d := range []Deploy{{Status: "done"}, {Status: DeploySuccess, Detail: strings.Repeat("x", 600)}, {Status: DeploySuccess, Number: -1}} {
+	for _, d := range []Desired{{Abort: true}, {Deployment: "d1", Abort: true, Back: true}, {Deployment: "-d"}, {Deployment: strings.Repeat("d", 64)}, {Number: -1}, {ReleaseID: strings.Repeat("x", 65)}} {
+		if _, err := d.Encode(); err == nil {
+			t.Errorf("%+v accepted", d)
+		}
+	}
+	for _, d := range []Deploy{{Status: DeploySuccess, Deployment: "a/b"}, {Status: "done"}, {Status: DeploySuccess, Detail: strings.Repeat("x", 600)}, {Status: DeploySuccess, Number: -1}} {
 		if err := d.Validate(); err == nil {
 			t.Errorf("%+v accepted", d)
 		}
@@ -96,13 +104,31 @@ func FuzzDecodeDeploy(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	f.Add([]byte(`{"release_id":"1","number":1}`))
+	f.Add([]byte(`{"deployment":"spring-2","status":"aborted","rolled_back":true}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if v, err := DecodeDeploy(b); err == nil {
 			if _, err := v.Encode(); err != nil {
 				t.Error(err)
 			}
 		}
-		_, _ = DecodeDesired(b)
+	})
+}
+
+func FuzzDecodeDesired(f *testing.F) {
+	f.Add([]byte(`{"release_id":"3-abc","number":3}`))
+	f.Add([]byte(`{"deployment":"spring-2","release_id":"2-abc","number":2,"back":true}`))
+	f.Add([]byte(`{"deployment":"spring-2","release_id":"3-abc","number":3,"abort":true,"later":[]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		d, err := DecodeDesired(b)
+		if err != nil {
+			return
+		}
+		again, err := d.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := DecodeDesired(again); err != nil || e != d {
+			t.Errorf("%+v became %+v, %v", d, e, err)
+		}
 	})
 }
