@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"docent/sync/enrol"
 	"docent/sync/fleet"
-	"docent/sync/hub"
 	"docent/sync/hub/authority"
 	"docent/sync/wire"
 )
@@ -26,6 +24,7 @@ type fleetLoad struct {
 	Outage  time.Duration `default:"5s" help:"How long the line is cut for all kiosks at once afterwards; 0 not at all."`
 	Backlog int           `default:"20" help:"Events that each kiosk records during the outage."`
 	Dir     string        `help:"Folder for the kiosks' outboxes; by default in memory, so that the hub is measured and not this machine's disk." placeholder:"DIR"`
+	Profile string        `help:"Write where the processor's time went (pprof) into this folder." type:"existingdir" placeholder:"DIR"`
 	JSON    string        `name:"json" help:"Write the report to this file, - for standard output." placeholder:"FILE"`
 }
 
@@ -35,9 +34,15 @@ type fleetCmd struct {
 	Authority string `help:"Folder \"authority\" of the hub, to sign the simulated kiosks' certificates." type:"existingdir" placeholder:"DIR"`
 	Page      string `help:"Address of the hub's page, to count what is lost and what is stored twice." placeholder:"URL"`
 	Site      string `default:"fleet" help:"Site of the simulated kiosks."`
+	HubPID    int    `name:"hub-pid" help:"Process of a hub on this machine, to tell what it costs from what the simulated kiosks cost." placeholder:"PID"`
 }
 
-func (c fleetCmd) Run(ctx context.Context, t *terminal) error {
+func (c fleetCmd) Run(ctx context.Context, t *terminal) (err error) {
+	stop, err := profile(c.Profile, "kiosks")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	if c.Broker == "" {
 		return c.fleetLoad.withOwnHub(ctx, t)
 	}
@@ -46,6 +51,9 @@ func (c fleetCmd) Run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	opt.Broker, opt.Site = c.Broker, c.Site
+	if c.HubPID > 0 {
+		opt.Hub = func() (fleet.Usage, error) { return fleet.ProcessUsage(c.HubPID) }
+	}
 	if strings.HasPrefix(c.Broker, "tls:") {
 		if c.Authority == "" {
 			return usageError{errors.New("--authority is missing: simulated kiosks need certificates")}
@@ -62,48 +70,6 @@ func (c fleetCmd) Run(ctx context.Context, t *terminal) error {
 // fleetTLS gives simulated kiosks certificates of an authority that is at hand.
 func fleetTLS(a *authority.Authority) func(wire.Address) (*tls.Config, error) {
 	return func(kiosk wire.Address) (*tls.Config, error) { return enrol.ClientConfig(a, kiosk) }
-}
-
-type benchSyncCmd struct{ fleetLoad }
-
-func (c benchSyncCmd) Run(ctx context.Context, t *terminal) error {
-	return c.withOwnHub(ctx, t)
-}
-
-// withOwnHub measures a hub in this process, over TLS, its store on the disk.
-func (c fleetLoad) withOwnHub(ctx context.Context, t *terminal) (err error) {
-	dir, err := os.MkdirTemp("", "docent-fleet-hub-")
-	if err != nil {
-		return fmt.Errorf("make folder for the hub: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	h, err := hub.New(hub.Config{Dir: dir, MQTTListen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Site: "fleet", Logger: t.log})
-	if err != nil {
-		return err
-	}
-	hubCtx, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- h.Run(hubCtx) }()
-	defer func() {
-		stop()
-		err = errors.Join(err, <-ended)
-	}()
-	select {
-	case <-h.Ready():
-	case e := <-ended:
-		ended <- nil
-		return e
-	}
-	opt, err := c.options()
-	if err != nil {
-		return err
-	}
-	a, err := authority.Open(filepath.Join(dir, "authority"), time.Now)
-	if err != nil {
-		return err
-	}
-	opt.Broker, opt.Site, opt.TLS = "tls://"+h.MQTTAddr(), "fleet", fleetTLS(a)
-	return c.measure(ctx, t, opt, "http://"+h.HTTPAddr())
 }
 
 func (c fleetLoad) options() (fleet.Options, error) {
@@ -162,6 +128,9 @@ func printFleet(t *terminal, r fleet.Report) error {
 	fmt.Fprintf(t.out, "%d kiosks: outboxes opened in %.1f s, all connected in %.1f s\n", r.Kiosks, r.OpenS, r.ConnectS)
 	fmt.Fprintf(t.out, "%.0f durable events/s of %.0f asked for; acknowledged after %.0f ms (p50), %.0f ms (p95), %.0f ms (p99)\n",
 		r.EventsPerS, r.Rate, r.AckMS.P50, r.AckMS.P95, r.AckMS.P99)
+	if err := printCost(t, r); err != nil {
+		return err
+	}
 	if c := r.Reconnect; c != nil {
 		fmt.Fprintf(t.out, "line cut for %.1f s: half were back after %.1f s, all after %.1f s; at most %.0f %% within one second\n",
 			c.OutageS, c.P50S, c.AllS, 100*c.BusiestSecond)
@@ -174,6 +143,20 @@ func printFleet(t *terminal, r fleet.Report) error {
 		return err
 	}
 	_, err := fmt.Fprintf(t.out, "%d events: %d lost, %d stored twice, %d not acknowledged, %d sent again\n", r.Events, *r.Lost, *r.Duplicated, r.Unacknowledged, r.Resent)
+	return err
+}
+
+// printCost says what events cost at both ends.
+func printCost(t *terminal, r fleet.Report) error {
+	steady := r.Cost.Steady
+	_, err := fmt.Fprintf(t.out, "%d messages; processor time for an event: %.0f µs at all kiosks together (%.1f calls)", r.Messages, steady.Kiosks.CPUEachUS, steady.Kiosks.CallsEach)
+	if err == nil && steady.Hub != nil {
+		_, err = fmt.Fprintf(t.out, ", %.0f µs at the hub (%.1f calls, %.0f MiB); for a connection %.1f ms at the kiosk, %.1f ms at the hub",
+			steady.Hub.CPUEachUS, steady.Hub.CallsEach, steady.Hub.PeakMiB, r.Cost.Connect.Kiosks.CPUEachUS/1000, r.Cost.Connect.Hub.CPUEachUS/1000)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(t.out)
+	}
 	return err
 }
 

@@ -122,6 +122,7 @@ type State struct {
 	Connects    uint64    `json:"connects"`          // connections since the start
 	Sent        uint64    `json:"sent"`              // events published since the start, repeats included
 	Resent      uint64    `json:"resent"`            // of them, events that had been published before
+	Messages    uint64    `json:"messages"`          // messages that carried them
 	LastAck     time.Time `json:"last_ack,omitzero"` // when the hub last confirmed something
 	LastError   string    `json:"last_error,omitempty"`
 	OutboxDepth uint64    `json:"outbox_depth"` // events the hub has not confirmed

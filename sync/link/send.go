@@ -131,6 +131,7 @@ func (d *sender) fill() error {
 		l.update(func(st *State) {
 			st.Sent += uint64(len(batch))
 			st.Resent += resent
+			st.Messages++
 		})
 	}
 	return nil
