@@ -194,6 +194,9 @@ func (c Chunk) Validate() error {
 // ValidObject tells whether a name is the SHA-256 of an object.
 func ValidObject(name string) bool { return validHash(name) }
 
+// ValidMetadata tells whether a name is that of a signed metadata file.
+func ValidMetadata(name string) bool { return validMetadata(name) }
+
 // validFetch accepts the names of what can be fetched.
 func validFetch(name string) bool {
 	if ValidObject(name) || validMetadata(name) || name == DesiredName {
