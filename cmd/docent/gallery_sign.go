@@ -24,6 +24,7 @@ type gallerySignCmd struct {
 	Release string `arg:"" type:"existingdir" help:"Folder of the release, as gallery build made it."`
 	Keys    string `required:"" help:"Folder of the signing keys. Keep it offline and safe; keys are made where there are none." placeholder:"DIR"`
 	HubKey  string `help:"File with the hub's public key, from its page's /api/v1/content/key; needed the first time." type:"existingfile" placeholder:"FILE"`
+	Only    bool   `help:"Let kiosks show no other release. Without it the one signed before may still be shown, so that there is one to go back to."`
 	Rotate  bool   `help:"Make new signing keys first. Kiosks follow by themselves."`
 	Out     string `required:"" help:"Folder to write the signed release to." placeholder:"BUNDLE"`
 }
@@ -55,7 +56,11 @@ func (c gallerySignCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	files, err := author.Sign(data, x.ReleaseID, x.Number)
+	sign := author.Sign
+	if c.Only {
+		sign = author.SignOnly
+	}
+	files, err := sign(data, x.ReleaseID, x.Number)
 	if err != nil {
 		return err
 	}

@@ -160,8 +160,9 @@ func (u *Updater) once(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the release that is shown: %w", err)
 	}
-	now := later(u.s.now(), st.LatestTime, shown.Created)
-	target, err := u.opt.Trust.Refresh(ctx, f.metadata, now)
+	known := later(st.LatestTime, shown.Created) // not by this clock, which may be ahead for an hour
+	now := later(u.s.now(), known)
+	targets, err := u.opt.Trust.Refresh(ctx, f.metadata, now)
 	if errors.Is(err, trust.ErrNotFound) {
 		return nil // the hub publishes nothing
 	}
@@ -172,12 +173,13 @@ func (u *Updater) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	target := targets[len(targets)-1]
 	switch {
 	case target.ReleaseID == shown.ID:
 		if st.ReleaseID != shown.ID {
 			return u.set(&State{
 				Deploy:   wire.Deploy{ReleaseID: shown.ID, Number: shown.Number, Status: wire.DeployAlreadyInstalled},
-				Previous: st.Previous, FailedNumber: st.FailedNumber, LatestTime: now,
+				Previous: st.Previous, FailedNumber: st.FailedNumber, LatestTime: known,
 			})
 		}
 		return nil
@@ -190,7 +192,7 @@ func (u *Updater) once(ctx context.Context) error {
 	}
 	next := State{
 		Deploy:       wire.Deploy{ReleaseID: target.ReleaseID, Number: target.Number, Status: wire.DeployPending},
-		FailedNumber: st.FailedNumber, Previous: st.Previous, LatestTime: now,
+		FailedNumber: st.FailedNumber, Previous: st.Previous, LatestTime: known,
 	}
 	next.Resumed = st.ReleaseID == target.ReleaseID && st.Status != wire.DeployFailure && st.Status != wire.DeployRejected
 	if err := u.set(&next); err != nil {

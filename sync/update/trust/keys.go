@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"docent/internal/durable"
@@ -181,40 +182,80 @@ func (a *Author) finishRotation() error {
 	return durable.SyncDir(a.dir)
 }
 
-// Sign signs the index of a release as the one to show and returns the metadata that a hub needs, by file name: all
-// roots and the new targets.
+// Sign signs the index of a release as one that kiosks may show, together with the newest that was signed beside it, so
+// that there is one to go back to. It returns the metadata that a hub needs, by file name: all roots and the new targets.
 func (a *Author) Sign(index []byte, releaseID string, number int) (map[string][]byte, error) {
-	last, err := newest(filepath.Join(a.dir, "metadata"), "targets")
+	return a.sign(index, releaseID, number, 1)
+}
+
+// SignOnly is as Sign, but all other releases may not be shown any more.
+func (a *Author) SignOnly(index []byte, releaseID string, number int) (map[string][]byte, error) {
+	return a.sign(index, releaseID, number, 0)
+}
+
+func (a *Author) sign(index []byte, releaseID string, number, others int) (map[string][]byte, error) {
+	files, err := a.signTargets(index, releaseID, number, others)
 	if err != nil {
 		return nil, fmt.Errorf("sign release %s: %w", releaseID, err)
+	}
+	return files, nil
+}
+
+func (a *Author) signTargets(index []byte, releaseID string, number, others int) (map[string][]byte, error) {
+	last, err := newest(filepath.Join(a.dir, "metadata"), "targets")
+	if err != nil {
+		return nil, err
 	}
 	m := metadata.Targets(a.now().UTC().Truncate(time.Second).Add(targetsValid))
 	m.Signed.Version = last + 1
-	f, err := metadata.TargetFile().FromBytes(TargetName, index, "sha256")
+	if err := a.keep(m.Signed.Targets, last, number, others); err != nil {
+		return nil, err
+	}
+	f, err := metadata.TargetFile().FromBytes(targetName(releaseID), index, "sha256")
 	if err != nil {
-		return nil, fmt.Errorf("sign release %s: %w", releaseID, err)
+		return nil, err
 	}
 	about, err := json.Marshal(custom{releaseID, number})
 	if err != nil {
-		return nil, fmt.Errorf("sign release %s: %w", releaseID, err)
+		return nil, err
 	}
 	raw := json.RawMessage(about)
 	f.Custom = &raw
-	m.Signed.Targets[TargetName] = f
+	m.Signed.Targets[targetName(releaseID)] = f
 	data, err := signed(m, a.targets)
 	if err != nil {
-		return nil, fmt.Errorf("sign release %s: %w", releaseID, err)
+		return nil, err
 	}
 	if err := durable.WriteFile(a.file(m.Signed.Version, "targets"), data, 0o644); err != nil {
-		return nil, fmt.Errorf("sign release %s: %w", releaseID, err)
+		return nil, err
 	}
 	out := map[string][]byte{fmt.Sprintf("%d.targets.json", m.Signed.Version): data}
 	for v := int64(1); v <= a.version; v++ {
 		if out[fmt.Sprintf("%d.root.json", v)], err = os.ReadFile(a.file(v, "root")); err != nil {
-			return nil, fmt.Errorf("sign release %s: %w", releaseID, err)
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// keep takes over the newest n releases that were signed last, but those of a number, which is signed anew.
+func (a *Author) keep(targets map[string]*metadata.TargetFiles, version int64, number, n int) error {
+	if version == 0 || n == 0 {
+		return nil
+	}
+	m, err := metadata.Targets().FromFile(a.file(version, "targets"))
+	if err != nil {
+		return fmt.Errorf("read what was signed last: %w", err)
+	}
+	known, err := list(m)
+	if err != nil {
+		return fmt.Errorf("read what was signed last: %w", err)
+	}
+	known = slices.DeleteFunc(known, func(t Target) bool { return t.Number == number })
+	for _, t := range known[max(0, len(known)-n):] {
+		targets[targetName(t.ReleaseID)] = m.Signed.Targets[targetName(t.ReleaseID)]
+	}
+	return nil
 }
 
 // Root is the newest root metadata: what a kiosk is given to trust.

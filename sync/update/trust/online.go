@@ -42,7 +42,7 @@ func (h *Hub) Public() ed25519.PublicKey { return h.key.Public().(ed25519.Public
 func (h *Hub) Path(name string) string { return filepath.Join(h.dir, "metadata", name) }
 
 // Check verifies what an author signed against what the hub has, without taking it: roots that follow the known ones
-// and name this hub's key, and newer targets. It returns the release they name.
+// and name this hub's key, and newer targets. It returns the newest release they name.
 func (h *Hub) Check(files map[string][]byte, now time.Time) (Target, error) {
 	t, _, err := h.prepare(files, now)
 	return t, err
@@ -73,20 +73,30 @@ func (h *Hub) write(out map[string][]byte) error {
 	return nil
 }
 
-// Current is the release that is published; ErrNotFound where there is none.
+// Current is the newest release that is published; ErrNotFound where there is none.
 func (h *Hub) Current() (Target, error) {
+	targets, err := h.Targets()
+	if err != nil {
+		return Target{}, err
+	}
+	return targets[len(targets)-1], nil
+}
+
+// Targets are the releases that kiosks may show, at least one, by number, the newest last; ErrNotFound where nothing is
+// published.
+func (h *Hub) Targets() ([]Target, error) {
 	version, err := newest(h.Path(""), "targets")
 	if err != nil {
-		return Target{}, fmt.Errorf("read published metadata: %w", err)
+		return nil, fmt.Errorf("read published metadata: %w", err)
 	}
 	if version == 0 {
-		return Target{}, ErrNotFound
+		return nil, ErrNotFound
 	}
 	m, err := metadata.Targets().FromFile(h.Path(fmt.Sprintf("%d.targets.json", version)))
 	if err != nil {
-		return Target{}, fmt.Errorf("read published metadata: %w", err)
+		return nil, fmt.Errorf("read published metadata: %w", err)
 	}
-	return target(m)
+	return list(m)
 }
 
 // Renew signs again that the published release is the newest, when more than half a day of the signature's time has
@@ -166,8 +176,11 @@ func (h *Hub) prepare(files map[string][]byte, now time.Time) (Target, map[strin
 	}
 	out["timestamp.json"] = stampData
 	out[fmt.Sprintf("%d.snapshot.json", next)] = snapshotData
-	t, err := target(targets)
-	return t, out, err
+	releases, err := list(targets)
+	if err != nil {
+		return Target{}, nil, err
+	}
+	return releases[len(releases)-1], out, nil
 }
 
 // trustRoots follows the roots from the newest that the hub has, or from the first where it has none yet: then whoever

@@ -4,6 +4,7 @@
 package trust
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"docent/internal/durable"
@@ -19,10 +21,10 @@ import (
 	"github.com/theupdateframework/go-tuf/v2/metadata/trustedmetadata"
 )
 
-// TargetName is the one target: the index of the release to show.
-const TargetName = "release.json"
+// MaxTargetCount is how many releases the targets metadata may name: few may be shown at any time.
+const MaxTargetCount = 32
 
-// Limits of metadata in bytes. There is one target, so that all of it is small.
+// Limits of metadata in bytes. There are few targets, so that all of it is small.
 const (
 	MaxRoot      = 64 << 10
 	MaxTimestamp = 16 << 10
@@ -37,7 +39,7 @@ var ErrNotFound = errors.New("no such metadata")
 // Fetch reads a metadata file from the hub, at most limit bytes.
 type Fetch func(ctx context.Context, name string, limit int64) ([]byte, error)
 
-// Target is the release that the signed metadata names.
+// Target is a release that the signed metadata names, under the name of its id and ".json": kiosks may show it.
 type Target struct {
 	ReleaseID string
 	Number    int
@@ -69,22 +71,23 @@ func NewClient(dir string, root []byte) (*Client, error) {
 	return &Client{dir: dir, root: root}, nil
 }
 
-// Refresh fetches what is newer than what is known and returns the release to show. now decides about expiry. An error
-// of fetch comes back as it is; what is wrong with the metadata has a word, see [Code].
-func (c *Client) Refresh(ctx context.Context, fetch Fetch, now time.Time) (Target, error) {
+// Refresh fetches what is newer than what is known and returns the releases that may be shown, at least one, by number,
+// the newest last. now decides about expiry. An error of fetch comes back as it is; what is wrong with the metadata has a
+// word, see [Code].
+func (c *Client) Refresh(ctx context.Context, fetch Fetch, now time.Time) ([]Target, error) {
 	trusted, err := c.start()
 	if err != nil {
-		return Target{}, err
+		return nil, err
 	}
 	trusted.RefTime = now.UTC()
 	for _, step := range []func(context.Context, *trustedmetadata.TrustedMetadata, Fetch) error{
 		c.roots, c.timestamp, c.snapshot, c.targets,
 	} {
 		if err := step(ctx, trusted, fetch); err != nil {
-			return Target{}, err
+			return nil, err
 		}
 	}
-	return target(trusted.Targets[metadata.TARGETS])
+	return list(trusted.Targets[metadata.TARGETS])
 }
 
 // start trusts the newest root known: the stored one, or the given one where that is newer or the stored is damaged.
@@ -211,18 +214,45 @@ func limit(declared, bound int64) int64 {
 	return bound
 }
 
-func target(m *metadata.Metadata[metadata.TargetsType]) (Target, error) {
-	f, ok := m.Signed.Targets[TargetName]
-	if !ok || f.Custom == nil {
-		return Target{}, refused("targets.json", &metadata.ErrRepository{Msg: "it names no release"})
+// list reads the releases that targets metadata names, by number. No two have the same.
+func list(m *metadata.Metadata[metadata.TargetsType]) ([]Target, error) {
+	if len(m.Signed.Targets) == 0 {
+		return nil, refused("targets.json", &metadata.ErrRepository{Msg: "it names no release"})
+	}
+	if len(m.Signed.Targets) > MaxTargetCount {
+		return nil, refused("targets.json", &metadata.ErrRepository{Msg: fmt.Sprintf("it names %d releases, at most %d are allowed", len(m.Signed.Targets), MaxTargetCount)})
+	}
+	var out []Target
+	for name, f := range m.Signed.Targets {
+		t, err := target(name, f)
+		if err != nil {
+			return nil, refused("targets.json", err)
+		}
+		t.Version = m.Signed.Version
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b Target) int { return cmp.Compare(a.Number, b.Number) })
+	for i := 1; i < len(out); i++ {
+		if out[i].Number == out[i-1].Number {
+			return nil, refused("targets.json", &metadata.ErrRepository{Msg: fmt.Sprintf("it names two releases with the number %d", out[i].Number)})
+		}
+	}
+	return out, nil
+}
+
+func target(name string, f *metadata.TargetFiles) (Target, error) {
+	if f == nil || f.Custom == nil {
+		return Target{}, &metadata.ErrRepository{Msg: "a release is not described"}
 	}
 	sum, ok := f.Hashes["sha256"]
 	var c custom
-	if err := json.Unmarshal(*f.Custom, &c); err != nil || !ok || len(sum) != 32 || f.Length < 1 || c.Number < 0 || len(c.ReleaseID) > 64 {
-		return Target{}, refused("targets.json", &metadata.ErrRepository{Msg: "its release is not well described"})
+	if err := json.Unmarshal(*f.Custom, &c); err != nil || !ok || len(sum) != 32 || f.Length < 1 || c.Number < 0 || len(c.ReleaseID) > 64 || name != targetName(c.ReleaseID) {
+		return Target{}, &metadata.ErrRepository{Msg: "a release is not well described"}
 	}
-	return Target{ReleaseID: c.ReleaseID, Number: c.Number, Length: f.Length, SHA256: fmt.Sprintf("%x", []byte(sum)), Version: m.Signed.Version}, nil
+	return Target{ReleaseID: c.ReleaseID, Number: c.Number, Length: f.Length, SHA256: fmt.Sprintf("%x", []byte(sum))}, nil
 }
+
+func targetName(releaseID string) string { return releaseID + ".json" }
 
 // load reads stored metadata; nil where there is none.
 func (c *Client) load(name string) ([]byte, error) {
