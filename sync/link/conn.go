@@ -27,6 +27,7 @@ type conns struct {
 	cancel context.CancelFunc
 	mu     sync.Mutex
 	conn   net.Conn
+	opened bool // somebody answered
 }
 
 func newConns(ctx context.Context, dialer func(ctx context.Context, network, address string) (net.Conn, error)) *conns {
@@ -56,7 +57,14 @@ func (c *conns) open(tlsConfig *tls.Config) mqtt.OpenConnectionFunc {
 }
 
 func (c *conns) dial(ctx context.Context, u *url.URL, tlsConfig *tls.Config) (net.Conn, error) {
-	raw, err := c.dialer(ctx, "tcp", u.Host)
+	first, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	raw, err := c.dialer(first, "tcp", u.Host)
+	if err == nil {
+		c.mu.Lock()
+		c.opened = true
+		c.mu.Unlock()
+	}
 	if err != nil || u.Scheme != "tls" {
 		return raw, err
 	}
@@ -73,6 +81,13 @@ func (c *conns) dial(ctx context.Context, u *url.URL, tlsConfig *tls.Config) (ne
 		return nil, err
 	}
 	return conn, nil
+}
+
+// heard tells whether the network connection was opened.
+func (c *conns) heard() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opened
 }
 
 // close ends dialling and the connection; paho's goroutines end with it.

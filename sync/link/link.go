@@ -24,6 +24,9 @@ const (
 	DefaultAckTimeout = 10 * time.Second // without progress, after which events are sent again
 	DefaultKeepAlive  = 30 * time.Second
 	DefaultStatus     = time.Minute // between status messages
+	// DefaultGather is the least time between messages with fewer than 64 events: events that come one after the other
+	// travel together, and a busy kiosk costs the hub two messages a second. The first after a pause goes at once.
+	DefaultGather = 400 * time.Millisecond
 )
 
 // Outbox is what the link sends from.
@@ -40,6 +43,8 @@ type Outbox interface {
 	Changed() <-chan struct{}
 	// State describes the outbox for the status message.
 	State() outbox.State
+	// Counts are the events held, and those that made room since it was opened.
+	Counts() (depth, dropped uint64)
 	// SetAside takes an event that the hub will not take out of the queue.
 	SetAside(ctx context.Context, streamID string, seq uint64, reason string) error
 	// BootID is the id of the machine's present run.
@@ -77,6 +82,7 @@ type Options struct {
 	AckTimeout  time.Duration // 0 means DefaultAckTimeout
 	KeepAlive   time.Duration // whole seconds; 0 means DefaultKeepAlive
 	StatusEvery time.Duration // 0 means DefaultStatus
+	Gather      time.Duration // 0 means DefaultGather
 	// Desired is told that the hub has a release to show, nil for a kiosk that does not follow. It must not block.
 	Desired func(wire.Desired)
 	// Dial opens the network connection; nil means a net.Dialer.
@@ -155,6 +161,9 @@ func New(opt Options) (*Link, error) {
 	if opt.StatusEvery == 0 {
 		opt.StatusEvery = DefaultStatus
 	}
+	if opt.Gather == 0 {
+		opt.Gather = DefaultGather
+	}
 	if opt.Dial == nil {
 		opt.Dial = new(net.Dialer).DialContext
 	}
@@ -167,8 +176,9 @@ func New(opt Options) (*Link, error) {
 // Run connects, sends and reconnects until ctx ends; then it says goodbye, waits for all its goroutines and returns
 // nil. Any error it returns means that it cannot go on, such as an outbox that was closed.
 func (l *Link) Run(ctx context.Context) error {
-	for attempt := 0; ; {
-		lasted, err := l.session(ctx)
+	var again retry
+	for {
+		turned, lasted, err := l.session(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -176,20 +186,19 @@ func (l *Link) Run(ctx context.Context) error {
 			return fmt.Errorf("link: %w", err)
 		}
 		if errors.Is(err, errCredentials) { // at once, with the new ones
-			attempt = 0
+			again = retry{}
 			continue
 		}
 		l.lost(l.explain(ctx, err))
 		if lasted > stable {
-			attempt = 0
+			again = retry{}
 		}
-		wait := backoff(attempt, l.opt.Random)
-		attempt++
+		wait := again.next(turned, l.opt.Random)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-l.credentials():
-			attempt = 0
+			again = retry{}
 		case <-time.After(wait):
 		}
 	}
@@ -239,22 +248,6 @@ func (l *Link) lost(err error) {
 		s.Connected, s.LastError = false, err.Error()
 	})
 	l.log.Log(context.Background(), level, "hub not connected", "err", err)
-}
-
-// Reconnecting: full jitter over an exponential bound, so that a thousand kiosks do not come back in the same second.
-const (
-	backoffBase = 500 * time.Millisecond
-	backoffCap  = 60 * time.Second
-	stable      = 30 * time.Second // a connection that lasted this long starts the row of attempts anew
-)
-
-// backoff is the wait before attempt n+1: a random part of min(cap, base·2ⁿ).
-func backoff(n int, random func() float64) time.Duration {
-	bound := backoffCap
-	if n < 10 {
-		bound = min(backoffCap, backoffBase<<n)
-	}
-	return time.Duration(random() * float64(bound))
 }
 
 // checkBroker accepts tls:// to anywhere and tcp:// to this machine.

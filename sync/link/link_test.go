@@ -423,20 +423,6 @@ func noMoreThan(t *testing.T, n int) {
 	}
 }
 
-func TestBackoffHasFullJitterAndACap(t *testing.T) {
-	for n, want := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute} {
-		if got := backoff(n, func() float64 { return 1 }); got != want {
-			t.Errorf("bound of wait %d is %v, want %v", n, got, want)
-		}
-	}
-	if got := backoff(1_000_000, func() float64 { return 0.5 }); got != 30*time.Second {
-		t.Errorf("after a million attempts %v", got)
-	}
-	if got := backoff(3, func() float64 { return 0 }); got != 0 {
-		t.Errorf("lowest wait %v", got)
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	good := Options{Broker: "tcp://127.0.0.1:1883", Site: "s", Kiosk: "k", Outbox: (*outbox.Outbox)(nil)}
 	if _, err := New(good); err != nil {

@@ -27,6 +27,9 @@ type sender struct {
 	stalls   int             // ack timeouts in a row
 	rewound  time.Time       // of the last start over
 	told     uint64          // depth in the last status message
+	sent     time.Time       // when the newest message of events was published
+	full     bool            // it held as many as it may
+	held     *time.Timer     // until the next may go
 
 	dropped uint64 // events that made room in the outbox, when last looked at
 
@@ -44,6 +47,8 @@ func (s *session) send(ctx context.Context) error {
 	defer silence.Stop()
 	heartbeat := time.NewTimer(opt.StatusEvery)
 	defer heartbeat.Stop()
+	d.held = time.NewTimer(0)
+	defer d.held.Stop()
 	for {
 		idle := d.window == 0
 		if err := d.fill(); err != nil {
@@ -64,7 +69,7 @@ func (s *session) send(ctx context.Context) error {
 				return err
 			}
 		case <-opt.Outbox.Changed():
-			if n := opt.Outbox.State().Dropped; n != d.dropped {
+			if _, n := opt.Outbox.Counts(); n != d.dropped {
 				d.dropped = n
 				d.rewind() // some of those in the window are gone and will not be acknowledged
 			}
@@ -79,7 +84,7 @@ func (s *session) send(ctx context.Context) error {
 			}
 			if progress {
 				silence.Reset(opt.AckTimeout)
-				if d.told > 0 && opt.Outbox.State().Depth == 0 {
+				if depth, _ := opt.Outbox.Counts(); d.told > 0 && depth == 0 {
 					d.told = 0
 					heartbeat.Reset(min(settle, opt.StatusEvery)) // say soon that nothing waits any more
 				}
@@ -91,8 +96,9 @@ func (s *session) send(ctx context.Context) error {
 			}
 		case <-heartbeat.C:
 			heartbeat.Reset(opt.StatusEvery)
-			d.told = opt.Outbox.State().Depth
+			d.told, _ = opt.Outbox.Counts()
 			d.tokens = append(d.tokens, s.present())
+		case <-d.held.C: // more may go now
 		case <-s.l.tell:
 			d.tokens = append(d.tokens, s.present())
 		}
@@ -103,6 +109,10 @@ func (s *session) send(ctx context.Context) error {
 func (d *sender) fill() error {
 	l := d.s.l
 	for d.window < l.opt.Window && len(d.tokens) < maxPublishes {
+		if wait := d.hold(time.Now()); wait != 0 {
+			d.held.Reset(wait)
+			return nil
+		}
 		batch, err := l.opt.Outbox.Pending(d.position, min(batchEvents, l.opt.Window-d.window), wire.MaxPayload)
 		if err != nil {
 			return err
@@ -128,6 +138,7 @@ func (d *sender) fill() error {
 			l.highest = d.position
 		}
 		d.window += len(batch)
+		d.sent, d.full = time.Now(), len(batch) == batchEvents || len(payload) > wire.MaxPayload/2
 		l.update(func(st *State) {
 			st.Sent += uint64(len(batch))
 			st.Resent += resent
@@ -135,6 +146,23 @@ func (d *sender) fill() error {
 		})
 	}
 	return nil
+}
+
+// gatherUnanswered is how many times as long events are gathered while a message waits for its answer: the busier the hub,
+// the more of them share a message.
+const gatherUnanswered = 5
+
+// hold is how long events are gathered before the next message, 0 when it may go. Full messages go one after the other.
+func (d *sender) hold(now time.Time) time.Duration {
+	depth, _ := d.s.l.opt.Outbox.Counts()
+	if d.full || depth >= uint64(d.window+batchEvents) {
+		return 0
+	}
+	gather := d.s.l.opt.Gather
+	if len(d.tokens) > 0 {
+		gather *= gatherUnanswered
+	}
+	return max(0, d.sent.Add(gather).Sub(now))
 }
 
 // answered is the oldest unanswered message's end, or never when there is none.
@@ -282,7 +310,7 @@ func keepNewest(acks []wire.Ack, a wire.Ack) []wire.Ack {
 
 // rewind makes fill start over from the oldest event that is not acknowledged.
 func (d *sender) rewind() {
-	d.position, d.window, d.rewound = outbox.Position{}, 0, time.Now()
+	d.position, d.window, d.rewound, d.sent = outbox.Position{}, 0, time.Now(), time.Time{}
 }
 
 // stalled starts over when events were published and nothing came back, and gives the connection up after a few times.

@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	dialTimeout    = 5 * time.Second // for the first answer, which a line that was down for a moment should not cost more
 	connectTimeout = 15 * time.Second
 	writeTimeout   = 10 * time.Second
 	fetchTimeout   = 30 * time.Second
@@ -36,17 +37,18 @@ type session struct {
 
 const ackQueue = 64
 
-// session opens a connection, sends until it is lost or ctx ends, and waits until it is gone.
-func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
+// session opens a connection, sends until it is lost or ctx ends, and waits until it is gone. It tells whether the
+// hub turned the kiosk away, and how long the connection lasted.
+func (l *Link) session(ctx context.Context) (turned bool, lasted time.Duration, err error) {
 	config := l.opt.TLS
 	if l.opt.Credentials != nil {
 		if config, err = l.opt.Credentials.TLS(); err != nil {
-			return 0, err
+			return false, 0, err
 		}
 	}
 	number, err := l.opt.Outbox.NextSession()
 	if err != nil {
-		return 0, err
+		return false, 0, err
 	}
 	s := &session{
 		l: l, number: number,
@@ -56,7 +58,7 @@ func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
 	defer conns.close()
 	opts, err := s.options(conns, config)
 	if err != nil {
-		return 0, err
+		return false, 0, err
 	}
 	s.client = mqtt.NewClient(opts)
 	defer s.client.Disconnect(uint(goodbye.Milliseconds()))
@@ -65,16 +67,16 @@ func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
 	if err := wait(ctx, token, connectTimeout); err != nil {
 		conns.close()
 		<-token.Done()
-		return 0, fmt.Errorf("connect: %w", err)
+		return conns.heard(), 0, fmt.Errorf("connect: %w", err)
 	}
 	select {
 	case err = <-s.ready:
 	case err = <-s.lost:
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return conns.heard(), 0, ctx.Err()
 	}
 	if err != nil {
-		return 0, err
+		return conns.heard(), 0, err
 	}
 	start := time.Now()
 	l.update(func(st *State) {
@@ -91,7 +93,7 @@ func (l *Link) session(ctx context.Context) (lasted time.Duration, err error) {
 	if ctx.Err() != nil {
 		s.status(wire.PresenceDisconnected).WaitTimeout(goodbye)
 	}
-	return time.Since(start), err
+	return false, time.Since(start), err
 }
 
 func (s *session) options(conns *conns, config *tls.Config) (*mqtt.ClientOptions, error) {

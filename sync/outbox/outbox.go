@@ -86,6 +86,7 @@ type Outbox struct {
 	dir  string
 	opt  Options
 	lock *os.File
+	room *ballast
 	db   *badger.DB
 	mark *watermark
 
@@ -202,11 +203,14 @@ func Open(dir string, opt Options) (*Outbox, error) {
 }
 
 func (o *Outbox) open() (err error) {
-	// Half the limit is enough to open, so that a nearly full kiosk can still send what it has and so free space.
-	if err := o.checkFree(o.opt.MinFree / 2); err != nil {
+	if o.lock, err = lockDir(o.dir); err != nil {
 		return err
 	}
-	if o.lock, err = lockDir(o.dir); err != nil {
+	if o.room, err = o.holdBallast(); err != nil {
+		return err
+	}
+	// Half the limit is enough to open, so that a nearly full kiosk can still send what it has and so free space.
+	if err := o.checkFree(o.opt.MinFree / 2); err != nil {
 		return err
 	}
 	if o.mark, err = openWatermark(filepath.Join(o.dir, "watermark")); err != nil {
@@ -274,7 +278,7 @@ func (o *Outbox) openStore(dir string) (err error) {
 
 // release gives back what open took, in reverse order; safe after a partial open.
 func (o *Outbox) release() error {
-	var errs []error
+	errs := []error{o.room.close()}
 	if o.db != nil {
 		errs = append(errs, o.db.Close())
 	}
@@ -365,6 +369,14 @@ func (o *Outbox) Depth() uint64 {
 	return o.depth
 }
 
+// Counts are the events not yet acknowledged, and those that made room for newer ones since Open. Unlike State it asks
+// nothing of the disk.
+func (o *Outbox) Counts() (depth, dropped uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.depth, o.dropped
+}
+
 // Changed receives a value after events were appended. Values are not queued: one stands for any number of events.
 func (o *Outbox) Changed() <-chan struct{} { return o.changed }
 
@@ -373,7 +385,7 @@ func (o *Outbox) BootID() string { return o.opt.BootID }
 
 // State describes the outbox now.
 func (o *Outbox) State() State {
-	free, err := o.opt.Free(o.dir)
+	free, err := o.free()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	cur := o.streams[len(o.streams)-1]

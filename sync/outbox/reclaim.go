@@ -50,7 +50,7 @@ func (o *Outbox) reclaim() error {
 	held, dead := o.held, o.dead
 	o.reclaimAfter = o.opt.Uptime() + reclaimRetry
 	o.mu.Unlock()
-	err := o.checkFree(held + reclaimRoom)
+	err := o.spare(held + reclaimRoom)
 	fresh := filepath.Join(o.dir, "store.new")
 	if err == nil {
 		err = o.copyTo(fresh)

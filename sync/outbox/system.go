@@ -11,8 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (o *Outbox) checkFree(limit uint64) error {
+// free is how much room there is on the disk, with what is held of it.
+func (o *Outbox) free() (uint64, error) {
 	free, err := o.opt.Free(o.dir)
+	return free + o.room.size(), err
+}
+
+// checkFree is ErrDiskFull where there is less room than limit, with what is held of it.
+func (o *Outbox) checkFree(limit uint64) error {
+	free, err := o.free()
+	return enough(free, limit, err)
+}
+
+// spare is ErrDiskFull where there is less room than limit beside what is held.
+func (o *Outbox) spare(limit uint64) error {
+	free, err := o.opt.Free(o.dir)
+	return enough(free, limit, err)
+}
+
+func enough(free, limit uint64, err error) error {
 	if err != nil {
 		return err
 	}

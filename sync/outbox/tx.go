@@ -29,6 +29,8 @@ type tx struct {
 	movedLen int
 	full     error  // set once the disk was found too full
 	checked  bool   // whether the disk was looked at
+	none     error  // set once the disk was found to have nothing left
+	looked   bool   // whether the disk was looked at for that
 	note     string // what is degraded once this is durable
 	failed   error  // set when something went wrong half-way: nothing of this may be committed
 }
@@ -44,6 +46,12 @@ func (o *Outbox) begin() *tx {
 }
 
 func (t *tx) apply(p *op) (more bool, err error) {
+	if !t.looked {
+		t.looked, t.none = true, t.o.checkFree(min(t.o.opt.MinFree, minAny))
+	}
+	if t.none != nil {
+		return false, t.none
+	}
 	switch {
 	case p.ack != nil:
 		return t.acknowledge(p)
