@@ -26,7 +26,7 @@ func newForPage(o Options, now time.Time) forPage {
 		voice: speech.Find(), feedback: newBucket(20, 500*time.Millisecond), pins: newBucket(pinTries, pinEvery),
 		questions:   newWindow(o.Config.Limits.QuestionsPerMinute, time.Minute),
 		phonePhotos: newBucket(6, time.Second), status: o.Status, started: now,
-		signals: signals{screen: screen{Volume: 100}},
+		signals: signals{screen: screen{Volume: 100, Brightness: 100}},
 	}
 }
 

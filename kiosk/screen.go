@@ -15,10 +15,11 @@ type Notice struct {
 
 // screen is what the house has set for all pages of this kiosk.
 type screen struct {
-	Asleep bool    `json:"asleep"`
-	Volume int     `json:"volume"` // of what is read aloud, 0 to 100
-	Reload int64   `json:"reload"` // when pages were last to be loaded anew, Unix ms; 0: never
-	Notice *Notice `json:"notice"`
+	Asleep     bool    `json:"asleep"`
+	Volume     int     `json:"volume"`     // of what is read aloud, 0 to 100
+	Brightness int     `json:"brightness"` // of the picture, 0 to 100; 100 where the display itself is dimmed
+	Reload     int64   `json:"reload"`     // when pages were last to be loaded anew, Unix ms; 0: never
+	Notice     *Notice `json:"notice"`
 }
 
 // change changes what the house has set, and tells all pages.
@@ -55,6 +56,15 @@ func (k *Kiosk) SetVolume(volume int) error {
 		return errors.New("set volume: it is not within 0 to 100")
 	}
 	k.signals.change(func(s *screen) { s.Volume = volume })
+	return nil
+}
+
+// SetBrightness dims the pages, for a screen that cannot be dimmed itself, 0 to 100. An emergency message is never dimmed.
+func (k *Kiosk) SetBrightness(brightness int) error {
+	if brightness < 0 || brightness > 100 {
+		return errors.New("set brightness: it is not within 0 to 100")
+	}
+	k.signals.change(func(s *screen) { s.Brightness = brightness })
 	return nil
 }
 

@@ -32,6 +32,12 @@ func TestScreen(t *testing.T) {
 	if err := k.SetVolume(0); err != nil || k.signals.house().Volume != 0 {
 		t.Error(err)
 	}
+	if err := k.SetBrightness(-1); err == nil {
+		t.Error("a brightness of -1")
+	}
+	if err := k.SetBrightness(30); err != nil || k.signals.house().Brightness != 30 {
+		t.Error(err)
+	}
 	k.ReloadPages()
 	first := k.signals.house().Reload
 	k.ReloadPages()

@@ -54,6 +54,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	visits  map[string]*entry // by name
+	begun   uint64            // visits that became open here since the start
 	evicted []Ended
 	closed  bool
 }
@@ -130,6 +131,7 @@ func (s *Store) Start(language string, level gallery.Level) (Visit, error) {
 	if len(s.visits) >= MaxOpen {
 		s.evictOldest()
 	}
+	s.begun++
 	s.put(&v)
 	return v.clone(), nil
 }
@@ -144,8 +146,12 @@ func (s *Store) Adopt(v Visit) (Visit, error) {
 	case !validID(v.ID):
 		return Visit{}, ErrNone
 	}
-	if _, open := s.visits[v.Name()]; !open && len(s.visits) >= MaxOpen {
+	_, open := s.visits[v.Name()]
+	if !open && len(s.visits) >= MaxOpen {
 		s.evictOldest()
+	}
+	if !open {
+		s.begun++
 	}
 	v = v.clone()
 	s.put(&v)
@@ -275,6 +281,13 @@ func (s *Store) Len() int {
 }
 
 // find returns the open visit of that id. It and the methods below are called with mu held.
+// Begun is how many visits became open here since the start, those that came from elsewhere included.
+func (s *Store) Begun() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun
+}
+
 func (s *Store) find(id string) (*Visit, error) {
 	if s.closed {
 		return nil, ErrClosed

@@ -72,6 +72,22 @@ for (const [language, viewport] of Object.entries({ en: screens.portrait, zh: sc
   }, { own: true, viewport })
 }
 
+visit('the house dims the picture, and not an emergency', { house: { brightness: 40 } }, async (page, fixture) => {
+  // Waits: where motion is reduced, every change of a style takes a moment.
+  const filtered = (what, by) => page.waitForFunction(([what, by]) => getComputedStyle(document.querySelector(what)).filter === by, [what, by])
+  await explained(page)
+  await filtered('#app > .page', 'brightness(0.52)')
+  await button(page, 'Read on').click()
+  await filtered('dialog', 'brightness(0.52)') // which lies above the page
+  fixture.script({ emergency: { en: 'Please leave the building.' } })
+  await heading(page, 'Please leave the building.').waitFor()
+  await filtered('dialog', 'none')
+  fixture.script({ emergency: null })
+  await filtered('#app > .page', 'brightness(0.52)')
+  fixture.script({ house: { brightness: 100 } })
+  await filtered('#app > .page', 'none')
+}, { own: true })
+
 visit('a display that no longer follows is loaded anew', {}, async (page) => {
   await page.clock.install()
   await explained(page)

@@ -308,6 +308,8 @@ export interface HouseScreen {
   asleep: boolean
   /** Of what is read aloud, 0 to 100. */
   volume: number
+  /** Of the picture, 0 to 100; 100 where the display itself is dimmed. */
+  brightness: number
   /** When the page was last to be loaded anew, Unix ms; 0: never. */
   reload: number
   /** The kiosk waits to be let in at its hub; for staff that stand before it. */
