@@ -266,18 +266,18 @@ func TestFullDiskIsAnErrorAndNoSignal(t *testing.T) {
 	var free atomic.Uint64
 	free.Store(100 << 20)
 	o := open(t, t.TempDir(), func(opt *Options) {
-		opt.MinFree = 64 << 20
+		opt.MinFree = 20 << 20 // too little to hold any of it
 		opt.Free = func(string) (uint64, error) { return free.Load(), nil }
 	})
 	fill(t, o, 3)
-	free.Store(63 << 20)
+	free.Store(19 << 20)
 	if _, err := o.Append(context.Background(), "exhibit.seen", nil); !errors.Is(err, ErrDiskFull) {
 		t.Errorf("append on a full disk: %v", err)
 	}
 	if freed, err := o.Ack(ack(o, 2)); err != nil || freed != 2 {
 		t.Errorf("acknowledging must go on: freed %d, %v", freed, err)
 	}
-	free.Store(64 << 20)
+	free.Store(20 << 20)
 	if seq, err := o.Append(context.Background(), "exhibit.seen", nil); err != nil || seq != 4 {
 		t.Errorf("with space again: number %d, %v", seq, err)
 	}
