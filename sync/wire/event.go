@@ -61,13 +61,10 @@ func (e Event) Encode() ([]byte, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		return nil, fmt.Errorf("encode event %d: %w", e.Seq, err)
+	b, err := e.appendCanonical(make([]byte, 0, len(e.Data)+512)) // the envelope is 300 to 450 bytes
+	if err != nil {
+		return nil, err
 	}
-	b := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	if len(b) > MaxEvent {
 		return nil, fmt.Errorf("event of %d bytes, at most %d: %w", len(b), MaxEvent, ErrTooLarge)
 	}
@@ -133,6 +130,9 @@ func (e Event) Validate() error {
 	}
 	if !validObject(e.Data) {
 		return fmt.Errorf("event data is no JSON object: %w", ErrInvalid)
+	}
+	if n := depth(e.Data); n > MaxDepth {
+		return fmt.Errorf("event data is nested %d deep, at most %d: %w", n, MaxDepth, ErrTooLarge)
 	}
 	if (e.Seq == 1) != (e.PrevHash == "") || (e.PrevHash != "" && !validHash(e.PrevHash)) {
 		return fmt.Errorf("event prev_hash does not fit seq %d: %w", e.Seq, ErrInvalid)
@@ -210,9 +210,15 @@ func validObject(b []byte) bool {
 	return len(b) >= 2 && b[0] == '{' && json.Valid(b)
 }
 
-func validHash(s string) bool {
-	b, err := hex.DecodeString(s)
-	return err == nil && len(b) == sha256.Size && s == hex.EncodeToString(b)
+func validHash(s string) bool { return len(s) == 2*sha256.Size && lowerHex(s) }
+
+func lowerHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // validType accepts lower-case words of letters, digits and underscores joined by dots, each starting with a letter.

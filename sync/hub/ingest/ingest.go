@@ -21,8 +21,12 @@ var ErrClosed = errors.New("ingest is closed")
 const (
 	queueLen    = 256  // payloads waiting; further ones wait in their connection, which holds their kiosk back
 	batchEvents = 4096 // events in one transaction, at least one payload
-	ackSpacing  = 20 * time.Millisecond
-	maxDirty    = 100_000 // acknowledgements waiting to be sent; a stream beyond them is answered when its kiosk sends again
+	// A transaction of few events waits a moment for more: each costs a sync of the disk, and writes again the pages that its
+	// events share with those of others.
+	fewEvents  = 64
+	gatherTime = 10 * time.Millisecond
+	ackSpacing = 20 * time.Millisecond
+	maxDirty   = 100_000 // acknowledgements waiting to be sent; a stream beyond them is answered when its kiosk sends again
 )
 
 // Store makes batches durable.
@@ -127,13 +131,9 @@ func (in *Ingest) read(from wire.Address, payload []byte) []store.Arrival {
 }
 
 func readEvent(from wire.Address, now time.Time, b []byte) store.Arrival {
-	e, err := wire.DecodeEvent(b)
+	e, raw, err := wire.ReadEvent(b)
 	if err == nil && e.KioskID != from.Kiosk {
 		err = fmt.Errorf("event of kiosk %q: %w", e.KioskID, wire.ErrInvalid)
-	}
-	var raw []byte
-	if err == nil {
-		raw, err = e.Encode()
 	}
 	if err != nil {
 		return store.Arrival{From: from, At: now, Raw: b, Refused: err.Error()}
@@ -155,14 +155,31 @@ func (in *Ingest) commit() {
 	}
 }
 
-// gather takes what waits behind r; it does not wait for more.
+// gather takes what waits behind r, and where that is little, what comes within a moment.
 func (in *Ingest) gather(r *request) []*request {
 	batch, n := []*request{r}, len(r.arrivals)
+	var moment <-chan time.Time
 	for n < batchEvents {
 		select {
 		case r := <-in.queue:
 			batch, n = append(batch, r), n+len(r.arrivals)
+			continue
 		default:
+		}
+		if n >= fewEvents {
+			return batch
+		}
+		if moment == nil {
+			timer := time.NewTimer(gatherTime)
+			defer timer.Stop()
+			moment = timer.C
+		}
+		select {
+		case r := <-in.queue:
+			batch, n = append(batch, r), n+len(r.arrivals)
+		case <-moment:
+			return batch
+		case <-in.closing:
 			return batch
 		}
 	}

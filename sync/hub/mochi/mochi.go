@@ -106,9 +106,13 @@ func Start(opt Options) (*Broker, error) {
 // Addr is the address the broker listens on.
 func (b *Broker) Addr() net.Addr { return b.listener.addr() }
 
-// Publish sends a message to the kiosk that listens for it, if it is there, with QoS 1. It does not wait.
+// Publish sends a message to the kiosk that listens for it, if it is there, with the QoS of its kind. It does not wait.
 func (b *Broker) Publish(topic string, payload []byte, retain bool) error {
-	if err := b.server.Publish(topic, payload, retain, 1); err != nil {
+	_, kind, err := wire.ParseTopic(topic)
+	if err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	if err := b.server.Publish(topic, payload, retain, kind.QoS()); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil
