@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -113,9 +114,35 @@ type objectError struct {
 func (e *objectError) Error() string { return e.err.Error() }
 func (e *objectError) Unwrap() error { return e.err }
 
-// object fetches an object into dir under its hash. It goes on where an earlier attempt was cut off, at any byte, and
-// takes no byte more than the declared size.
+// doubter is a source that has the same over several ways and may do better when one has given something wrong.
+type doubter interface {
+	// Wrong says that an object is not what was signed, and tells whether to fetch it again.
+	Wrong(name string) (again bool)
+}
+
+// object fetches an object into dir under its hash, again where the source knows another way.
 func (f *fetcher) object(ctx context.Context, dir string, want bundle.Chunk) error {
+	for {
+		counted := int64(0)
+		err := f.attempt(ctx, dir, want, &counted)
+		var bad *objectError
+		if !errors.As(err, &bad) {
+			return err
+		}
+		f.done.Add(-counted)
+		d, ok := f.source.(doubter)
+		if !ok || bad.code == "missing_object" || !d.Wrong(want.SHA256) {
+			return err
+		}
+		if err := os.Remove(filepath.Join(dir, want.SHA256+".part")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err // what is there of it may be as wrong
+		}
+	}
+}
+
+// attempt goes on where an earlier attempt was cut off, at any byte, and takes no byte more than the declared size. It
+// counts what is here of the object.
+func (f *fetcher) attempt(ctx context.Context, dir string, want bundle.Chunk, counted *int64) error {
 	path := filepath.Join(dir, want.SHA256)
 	if info, err := os.Stat(path); err == nil && info.Size() == want.Size {
 		return nil // it was checked before it got this name
@@ -136,6 +163,7 @@ func (f *fetcher) object(ctx context.Context, dir string, want bundle.Chunk) err
 		}
 	}
 	f.done.Add(have)
+	*counted = have
 	for have < want.Size {
 		c, err := f.fetch(ctx, want.SHA256, have, want.Size-have)
 		if err != nil {
@@ -155,6 +183,7 @@ func (f *fetcher) object(ctx context.Context, dir string, want bundle.Chunk) err
 		}
 		have += int64(len(c.Data))
 		f.done.Add(int64(len(c.Data)))
+		*counted = have
 	}
 	sum, err := hashFile(part)
 	if err != nil {
