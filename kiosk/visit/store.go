@@ -93,7 +93,11 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open visits %s: %w", dir, err)
 	}
 	s := &Store{o: o, disk: d, visits: map[string]*entry{}}
+	most := o.Now().Add(o.TTL) // where the clock was ahead when it was written, or is behind now
 	err = d.each(func(name string, expires time.Time, carried bool) {
+		if expires.After(most) {
+			expires = most
+		}
 		if len(s.visits) < MaxOpen {
 			s.visits[name] = &entry{expires: expires, stored: expires, carried: carried}
 		}
