@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"docent/sync/hub/content"
+	"docent/sync/hub/rollout"
 	"docent/sync/hub/store"
 	"docent/sync/update/trust"
 	"docent/sync/wire"
@@ -97,29 +98,54 @@ func (h *Hub) putObject(c *fiber.Ctx) error {
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-// publish answers POST /api/v1/content/release {files}: the metadata that an author signed, by name. The release is
-// the one to show from then on.
+// publish answers POST /api/v1/content/release {files, rollout, by}: the metadata that an author signed, by name, and the
+// plan by which kiosks get the release; none is everybody at once.
 func (h *Hub) publish(c *fiber.Ctx) error {
 	var in struct {
-		Files map[string][]byte `json:"files"`
+		Files   map[string][]byte `json:"files"`
+		Rollout json.RawMessage   `json:"rollout"`
+		By      string            `json:"by"`
 	}
 	if err := json.Unmarshal(c.Body(), &in); err != nil || len(in.Files) > maxFiles {
 		return fiber.NewError(fiber.StatusBadRequest, "files must be metadata by name.")
 	}
 	for name := range in.Files {
-		if err := (wire.Fetch{Name: name, Length: 1}).Validate(); err != nil || wire.ValidObject(name) || name == "timestamp.json" || strings.HasSuffix(name, ".snapshot.json") {
+		if err := (wire.Fetch{Name: name, Length: 1}).Validate(); err != nil || wire.ValidObject(name) || name == wire.DesiredName || name == "timestamp.json" || strings.HasSuffix(name, ".snapshot.json") {
 			return fiber.NewError(fiber.StatusBadRequest, "files must be roots and targets.")
 		}
 	}
-	t, err := h.content.Publish(in.Files)
-	if code := trust.Code(err); code != "" || errors.Is(err, content.ErrIncomplete) {
+	if rollout.ValidText(in.By) != nil {
+		return fiber.NewError(fiber.StatusBadRequest, "by must be a short text on one line.")
+	}
+	plan, err := rollout.DecodePlan(in.Rollout)
+	if err != nil {
+		return refuseRollout(err)
+	}
+	t, err := h.content.Check(in.Files)
+	if err != nil {
+		return refusePublish(err)
+	}
+	r, err := rollout.New(rolloutID(t), rollout.Release{ID: t.ReleaseID, Number: t.Number}, plan, in.By, h.cfg.Clock())
+	if err != nil {
+		return refuseRollout(err)
+	}
+	// First, so that no kiosk finds a release that no rollout speaks of: if the hub ends in between, it goes on from there.
+	if err := h.rollouts.Create(c.UserContext(), r); err != nil {
+		return err
+	}
+	if _, err := h.content.Publish(in.Files); err != nil {
+		return refusePublish(err)
+	}
+	if err := h.rollouts.Publish(c.UserContext(), r.ID); err != nil {
+		return refuseRollout(err)
+	}
+	return c.JSON(fiber.Map{"release_id": t.ReleaseID, "number": t.Number, "rollout": r.ID})
+}
+
+// refusePublish turns what an author can do something about into an answer.
+func refusePublish(err error) error {
+	if trust.Code(err) != "" || errors.Is(err, content.ErrIncomplete) {
 		return fiber.NewError(fiber.StatusConflict, err.Error())
 	}
-	if err != nil {
-		return err
-	}
-	if err := h.desireAll(c.UserContext()); err != nil {
-		return err
-	}
-	return c.JSON(fiber.Map{"release_id": t.ReleaseID, "number": t.Number})
+	return err
 }

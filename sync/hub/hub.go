@@ -5,7 +5,6 @@ package hub
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,6 +17,7 @@ import (
 	"docent/sync/hub/content"
 	"docent/sync/hub/ingest"
 	"docent/sync/hub/mochi"
+	"docent/sync/hub/rollout"
 	"docent/sync/hub/store"
 	"docent/sync/hub/visits"
 	"docent/sync/wire"
@@ -32,7 +32,9 @@ type Config struct {
 	Site string
 	// Clear is without TLS and certificates, on an address of this machine only: for the demo. Otherwise the hub is a
 	// certificate authority of its own, in the folder "authority", and lets in what that has signed.
-	Clear  bool
+	Clear bool
+	// Settle is how long after its start the hub lets no kiosk count as timed out in a rollout; 0 means 5 minutes.
+	Settle time.Duration
 	Logger *slog.Logger     // nil discards
 	Clock  func() time.Time // nil means time.Now
 }
@@ -67,6 +69,7 @@ type Hub struct {
 	authority *authority.Authority // nil in clear
 	enrolment *enrolment
 	content   *content.Store
+	rollouts  *rollout.Rollouts
 	alarm     *alarm
 	visits    *visits.Visits
 	ingest    *ingest.Ingest
@@ -152,6 +155,9 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, h.visits.Close()) }()
 	h.alarm = openAlarm(h.cfg.Dir, h.cfg.Clock, h.log)
+	if err := h.followRollouts(ctx); err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
 	if err := h.store.AllLost(ctx, h.cfg.Clock()); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
@@ -182,6 +188,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 
 	var renewing sync.WaitGroup
 	renewing.Go(func() { h.content.Run(ctx) })
+	renewing.Go(func() { h.rollouts.Run(ctx) })
 	renewing.Go(func() { h.visits.Run(ctx) })
 	renewing.Go(func() { h.recheck(ctx) })
 	renewing.Go(func() { h.adopt(ctx) })
@@ -243,6 +250,8 @@ func (r receiver) Status(ctx context.Context, from wire.Address, st wire.Status)
 	if st.State != wire.PresenceLost && st.State != wire.PresenceDisconnected {
 		r.h.raise(from)
 		r.h.askOpen(ctx, from, commandAgain)
+		r.h.desireAgain(ctx, from)
+		r.h.rollouts.Wake() // it may be new
 	}
 	return nil
 }
@@ -258,9 +267,7 @@ func (r receiver) Subscribed(ctx context.Context, kiosk wire.Address) {
 	for _, a := range acks {
 		r.h.acknowledge(store.Ack{To: kiosk, Ack: a})
 	}
-	if d, ok := r.h.content.Desired(); ok {
-		r.h.desire(kiosk, d)
-	}
+	r.h.desire(ctx, kiosk)
 	r.h.askOpen(ctx, kiosk, 0)
 	if err := r.h.visits.Welcome(ctx, kiosk); err != nil {
 		r.h.log.Warn("kiosk not told of forgotten visits", "kiosk", kiosk.Kiosk, "err", err)
@@ -271,7 +278,11 @@ func (r receiver) Subscribed(ctx context.Context, kiosk wire.Address) {
 func (r receiver) Fetch(ctx context.Context, from wire.Address, req wire.Fetch) {
 	<-r.started
 	c, ok := r.h.visits.Answer(ctx, from, req)
-	if !ok {
+	switch {
+	case ok:
+	case req.Name == wire.DesiredName:
+		c = r.h.answerDesired(ctx, from, req)
+	default:
 		c = r.h.content.Read(req)
 	}
 	b, err := c.Encode()
@@ -301,34 +312,8 @@ func (r receiver) Result(ctx context.Context, from wire.Address, res wire.Result
 
 // Deploy stores what a kiosk says about its content.
 func (r receiver) Deploy(ctx context.Context, from wire.Address, d wire.Deploy) error {
-	return r.h.store.SetDeployment(ctx, from, d, r.h.cfg.Clock())
-}
-
-// desire tells a kiosk which release it shall show. One that does not hear it looks by itself now and then.
-func (h *Hub) desire(kiosk wire.Address, d wire.Desired) {
-	b, err := json.Marshal(d)
-	if err == nil {
-		err = h.broker.Publish(kiosk.Topic(wire.KindDesired), b, true)
-	}
-	if err != nil {
-		h.log.Warn("kiosk not told of its release", "kiosk", kiosk.Kiosk, "err", err)
-	}
-}
-
-// desireAll tells all kiosks that are known.
-func (h *Hub) desireAll(ctx context.Context) error {
-	d, ok := h.content.Desired()
-	if !ok {
-		return nil
-	}
-	kiosks, err := h.store.Kiosks(ctx)
-	if err != nil {
-		return err
-	}
-	for _, k := range kiosks {
-		h.desire(wire.Address{Site: k.Site, Kiosk: k.ID}, d)
-	}
-	return nil
+	<-r.started
+	return r.h.deployed(ctx, from, d)
 }
 
 var _ mochi.Receiver = receiver{}

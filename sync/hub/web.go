@@ -94,6 +94,10 @@ func (h *Hub) app(ctx context.Context) *fiber.App {
 	app.Post("/api/v1/content/missing", fromProgram, h.missingObjects)
 	app.Put("/api/v1/content/objects/:sum", fromProgram, h.putObject)
 	app.Post("/api/v1/content/release", fromProgram, h.publish)
+	app.Get("/api/v1/rollouts", h.listRollouts)
+	app.Post("/api/v1/rollouts", fromProgram, h.postRollout)
+	app.Get("/api/v1/rollouts/:id", h.getRollout)
+	app.Post("/api/v1/rollouts/:id/:word", fromProgram, h.doRollout)
 	return app
 }
 

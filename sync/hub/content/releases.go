@@ -14,7 +14,11 @@ import (
 func (s *Store) Check(files map[string][]byte) (trust.Target, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.hub.Check(files, s.now())
+	t, err := s.hub.Check(files, s.now())
+	if err != nil {
+		return trust.Target{}, err
+	}
+	return t, s.Whole(t)
 }
 
 // Releases are those that kiosks may show by what is published, by number, the newest last; none where nothing is.
@@ -39,7 +43,7 @@ func (s *Store) Whole(t trust.Target) error {
 	}
 	x, err := bundle.Decode(data)
 	if err != nil {
-		return fmt.Errorf("read index: %w", err)
+		return &trust.RefusedError{Name: "index", Code: "bad_index", Err: err}
 	}
 	return s.complete(x)
 }

@@ -98,6 +98,9 @@ func (m *Member) end(s Progress, d wire.Deploy, now time.Time) {
 	m.State, m.Code, m.Detail, m.EndedAt, m.SaidAt = s, d.Code, d.Detail, now, d.TS.UTC().Round(0)
 }
 
+// Unheard tells whether the kiosk has been told something that it has not answered yet.
+func (m Member) Unheard() bool { return m.State == Going && m.BegunAt.IsZero() || m.unheard() }
+
 // unheard tells whether a stop has still to be told to a kiosk that was at it.
 func (m Member) unheard() bool {
 	if m.State != Aborted || m.BegunAt.IsZero() {

@@ -23,7 +23,7 @@ type Options struct {
 	Store Store
 	// Published tells whether kiosks can fetch a release.
 	Published func(Release) (bool, error)
-	// Notify is called when a rollout's kiosks shall look what they are to show.
+	// Notify is called when kiosks of a rollout shall look what they are to show.
 	Notify func(ctx context.Context, id string)
 	Clock  func() time.Time
 	Every  time.Duration // between looks without a word; 0 means 5 s
@@ -161,12 +161,25 @@ func (s *Rollouts) Create(ctx context.Context, r Rollout) error {
 // Publish lets a rollout go whose release can be fetched now. It takes over from all before it. One that was published
 // before stays as it is.
 func (s *Rollouts) Publish(ctx context.Context, id string) error {
-	return s.change(ctx, id, false, func(r *Rollout, _ []Tally, now time.Time) (Effects, error) {
+	before, err := s.opt.Store.OpenRollouts(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.change(ctx, id, false, func(r *Rollout, _ []Tally, now time.Time) (Effects, error) {
 		if r.State != Creating && r.State != Stopped {
 			return Effects{}, nil
 		}
 		return r.Publish(now)
 	})
+	if err != nil {
+		return err
+	}
+	for _, r := range before {
+		if r.ID != id {
+			s.opt.Notify(ctx, r.ID)
+		}
+	}
+	return nil
 }
 
 // Approve lets the group begin that waits for it.

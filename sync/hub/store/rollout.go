@@ -196,7 +196,7 @@ func (s *Store) RolloutParts(ctx context.Context, kiosk wire.Address) ([]rollout
 		coalesce(m.grp, 0), coalesce(m.state, ''), coalesce(m.started_at, ''), coalesce(m.begun_at, ''), coalesce(m.ended_at, ''),
 		coalesce(m.said_at, ''), coalesce(m.code, ''), coalesce(m.detail, ''), coalesce(m.late, '')
 		FROM rollouts r LEFT JOIN rollout_kiosks m ON m.rollout = r.id AND m.site = ? AND m.kiosk_id = ?
-		WHERE r.state <> ? ORDER BY r.seq DESC LIMIT ?`, kiosk.Site, kiosk.Kiosk, string(rollout.Creating), maxParts)
+		ORDER BY r.seq DESC LIMIT ?`, kiosk.Site, kiosk.Kiosk, maxParts)
 	if err != nil {
 		return nil, fmt.Errorf("read the rollouts of a kiosk: %w", err)
 	}
