@@ -60,12 +60,15 @@ type Options struct {
 
 // Updater follows the hub. Run is its one goroutine.
 type Updater struct {
-	opt  Options
-	s    *Store
-	wake chan struct{}
+	opt   Options
+	s     *Store
+	wake  chan struct{}
+	looks chan *look // capacity 1: what Look was given
 
 	mu    sync.Mutex
 	state State
+	stop  context.CancelCauseFunc // of what is being fetched, nil while nothing is
+	said  wire.Deploy             // the newest report
 }
 
 // New returns an Updater that Run sets going.
@@ -92,7 +95,7 @@ func New(opt Options) (*Updater, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Updater{opt: opt, s: opt.Store, wake: make(chan struct{}, 1), state: st}, nil
+	return &Updater{opt: opt, s: opt.Store, wake: make(chan struct{}, 1), looks: make(chan *look, 1), state: st}, nil
 }
 
 // Desired says that the hub may have something new. It does not block.
@@ -123,12 +126,22 @@ func (u *Updater) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			timer.Stop()
 			return nil
+		case l := <-u.looks:
+			timer.Stop()
+			u.lookAt(ctx, l)
+			wait = 0 // go on with what was interrupted
+			continue
 		case <-u.wake:
 			timer.Stop()
 		case <-timer.C:
 		}
 		wait = u.opt.Poll
-		if err := u.once(ctx); err != nil && ctx.Err() == nil {
+		err := u.once(ctx)
+		if errors.Is(err, errInterrupted) {
+			wait = 0
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
 			u.opt.Logger.Warn("content not updated", "err", err)
 			if trust.Code(err) == "" {
 				wait = u.opt.Retry
@@ -152,8 +165,13 @@ func (u *Updater) resume(ctx context.Context) error {
 }
 
 // once looks at what the hub publishes and brings it, if it is new.
-func (u *Updater) once(ctx context.Context) error {
-	f := &fetcher{source: u.opt.Source}
+func (u *Updater) once(ctx context.Context) error { return u.round(ctx, u.opt.Source) }
+
+// round looks at what a source publishes and brings it, if it is new.
+func (u *Updater) round(ctx context.Context, source Source) error {
+	fetching, done := u.interruptible(ctx)
+	defer done()
+	f := &fetcher{source: source}
 	f.block.Store(firstBlock)
 	st := u.State()
 	shown, err := manifest(u.s.Shown())
@@ -162,7 +180,7 @@ func (u *Updater) once(ctx context.Context) error {
 	}
 	known := later(st.LatestTime, shown.Created) // not by this clock, which may be ahead for an hour
 	now := later(u.s.now(), known)
-	targets, err := u.opt.Trust.Refresh(ctx, f.metadata, now)
+	targets, err := u.opt.Trust.Refresh(fetching, f.metadata, now)
 	if errors.Is(err, trust.ErrNotFound) {
 		return nil // the hub publishes nothing
 	}
@@ -171,7 +189,7 @@ func (u *Updater) once(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		return err
+		return interrupted(fetching, err)
 	}
 	target := targets[len(targets)-1]
 	switch {
@@ -198,19 +216,28 @@ func (u *Updater) once(ctx context.Context) error {
 	if err := u.set(&next); err != nil {
 		return err
 	}
-	err = u.download(ctx, f, &next, target)
+	err = u.download(fetching, f, &next, target)
 	var bad *objectError
 	if errors.As(err, &bad) {
 		next.FailedNumber = max(next.FailedNumber, rejectedNumber(bad.code, next))
 		return errors.Join(err, u.end(&next, wire.DeployRejected, bad.code, err))
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return err
+		if fetching.Err() != nil {
+			return interrupted(fetching, err)
 		}
 		return errors.Join(err, u.end(&next, wire.DeployFailure, "download", err))
 	}
+	done() // what is fetched is not interrupted any more
 	return u.activate(ctx, next)
+}
+
+// interrupted is why fetching ended: err, unless it was for something else.
+func interrupted(fetching context.Context, err error) error {
+	if fetching.Err() != nil && errors.Is(context.Cause(fetching), errInterrupted) {
+		return errInterrupted
+	}
+	return err
 }
 
 // rejectedNumber is the release not to try again, 0 where the hub may do better the next time.
@@ -527,5 +554,8 @@ func (u *Updater) report(st State) {
 		}
 	}
 	d.TS = u.s.now().UTC()
+	u.mu.Lock()
+	u.said = d
+	u.mu.Unlock()
 	u.opt.Report(d)
 }
