@@ -19,6 +19,8 @@ const (
 	// commandAgain is how long after a command its kiosk is asked again, when it says that it is there.
 	commandAgain = 30 * time.Second
 	maxCommands  = 50 // shown of a kiosk
+	// clockSlack is how far the hub's clock may be set back without a command being held back for it.
+	clockSlack = time.Minute
 )
 
 // Command asks a kiosk for something. It waits for a kiosk that is away, until it runs out.
@@ -61,7 +63,11 @@ func (h *Hub) askOpen(ctx context.Context, kiosk wire.Address, older time.Durati
 		return
 	}
 	for _, c := range open {
-		if now.Sub(c.IssuedAt) >= older {
+		age := now.Sub(c.IssuedAt)
+		if age < -clockSlack {
+			continue // the hub's clock went back: how old the command is cannot be known, and it may be long too late
+		}
+		if max(age, 0) >= older {
 			h.ask(kiosk, c.Command)
 		}
 	}

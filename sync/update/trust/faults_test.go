@@ -5,6 +5,8 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -335,6 +337,68 @@ func TestRootsOfTrustThatAreNone(t *testing.T) {
 	} {
 		if _, err := NewClient(t.TempDir(), root); err == nil {
 			t.Errorf("%s: trusted", name)
+		}
+	}
+}
+
+// TestHubClockJumps moves the hub's clock by ten years and sets it right again, with a release published each time: what
+// it signed ahead of its time does not hold for ten years, and kiosks with the right time take what comes next.
+func TestHubClockJumps(t *testing.T) {
+	dir := t.TempDir()
+	hub, err := OpenHub(filepath.Join(dir, "hub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenAuthor(filepath.Join(dir, "keys"), hub.Public(), func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := a.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewClient(filepath.Join(dir, "kiosk"), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetch := func(_ context.Context, name string, _ int64) ([]byte, error) {
+		data, err := os.ReadFile(hub.Path(name))
+		if err != nil {
+			return nil, ErrNotFound
+		}
+		return data, nil
+	}
+	number := 1
+	publish := func(at time.Time) {
+		t.Helper()
+		number++
+		files, err := a.Sign([]byte("index"), fmt.Sprintf("%d-abc", number), number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hub.Publish(files, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(now)
+	for i, years := range []int{1, 0, -10, 0, 1, -10, 0} {
+		at := now.AddDate(years, 0, 0).Add(time.Duration(i) * time.Hour)
+		if years <= 1 && years >= 0 {
+			publish(at)
+		}
+		if err := hub.Renew(at); err != nil {
+			t.Fatal(err)
+		}
+		stamp, err := hub.stamp()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := stamp.Signed.Expires.Sub(at); left <= 0 || left > timestampValid+time.Hour {
+			t.Errorf("step %d, %d years: the timestamp holds for %v", i, years, left)
+		}
+		_, err = c.Refresh(t.Context(), fetch, now.Add(time.Duration(i)*time.Hour))
+		if years >= 0 && err != nil || years < 0 && Code(err) != "expired" {
+			t.Errorf("step %d, %d years: %v", i, years, err)
 		}
 	}
 }
