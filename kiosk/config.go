@@ -10,6 +10,7 @@ import (
 	"docent/agent"
 	"docent/agent/memory"
 	"docent/agent/web"
+	"docent/hardware/display"
 	"docent/internal/settings"
 	"docent/sync/outbox"
 	"docent/sync/wire"
@@ -34,6 +35,7 @@ type Config struct {
 	LogLevel string `koanf:"log_level"`
 
 	Camera CameraConfig `koanf:"camera"`
+	Screen ScreenConfig `koanf:"screen"`
 	Labels LabelsConfig `koanf:"labels"`
 	Visit  VisitConfig  `koanf:"visit"`
 	Model  ModelConfig  `koanf:"model"`
@@ -76,6 +78,13 @@ type CameraConfig struct {
 	Dwell time.Duration `koanf:"dwell"`
 	// Burst is how many frames a photo is the sharpest of, 1 to 10.
 	Burst int `koanf:"burst"`
+}
+
+// ScreenConfig is about the display and the browser on it.
+type ScreenConfig struct {
+	// DevTools is where the browser on the screen offers its DevTools, HOST:PORT of this machine, for pictures of what the
+	// screen shows. Whoever runs programs on this machine can then drive that browser.
+	DevTools string `koanf:"devtools"`
 }
 
 // LabelsConfig says whether labels are read where a picture alone is not recognised. That needs the tesseract program.
@@ -202,6 +211,11 @@ func (c Config) Validate() error {
 	settings.Within(&p, "camera.frame_rate", c.Camera.FrameRate, 1, 120)
 	settings.Within(&p, "camera.dwell", c.Camera.Dwell, time.Second, time.Hour)
 	settings.Within(&p, "camera.burst", c.Camera.Burst, 1, 10)
+	if c.Screen.DevTools != "" {
+		if err := display.CheckDevTools(c.Screen.DevTools); err != nil {
+			p.Add("screen.devtools", err.Error())
+		}
+	}
 	settings.Within(&p, "labels.timeout", c.Labels.Timeout, 200*time.Millisecond, 15*time.Second)
 	settings.Within(&p, "visit.ttl", c.Visit.TTL, time.Minute, 24*time.Hour)
 	settings.Within(&p, "visit.idle", c.Visit.Idle, 20*time.Second, time.Hour) // WCAG 2.2.1 asks for 20 s of warning

@@ -16,7 +16,7 @@ func TestEmergency(t *testing.T) {
 	if event, data := next(); event != "emergency" || data != `{"text":null}` {
 		t.Fatalf("at first %s: %s", event, data)
 	}
-	if event, data := next(); event != "screen" || data != `{"asleep":false,"volume":100,"reload":0,"notice":null}` {
+	if event, data := next(); event != "screen" || data != `{"asleep":false,"volume":100,"brightness":100,"reload":0,"notice":null}` {
 		t.Fatalf("and %s: %s", event, data)
 	}
 	if err := h.SetEmergency(Emergency{2, map[string]string{"en": "Please leave.", "zh": "请离开。"}}); err != nil {

@@ -146,7 +146,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		return nil, err
 	}
 	if a.link != nil {
-		if a.commands, err = a.remote(c.DataDir, logs); err != nil {
+		if a.commands, err = a.remote(c, logs); err != nil {
 			return nil, err
 		}
 		options.Hub = a.link

@@ -21,7 +21,7 @@ type kiosksDoCmd struct {
 	Value   int           `help:"Of volume and brightness, 0 to 100."`
 	Expires time.Duration `default:"10m" help:"How long it may wait for a kiosk that is away, at most a week."`
 	Wait    time.Duration `default:"30s" help:"How long to wait here for the answer."`
-	Out     string        `help:"Write what comes with the answer to this file: the log as gzip." placeholder:"FILE"`
+	Out     string        `help:"Write what comes with the answer to this file: the log as gzip, the screenshot as JPEG." placeholder:"FILE"`
 }
 
 // commandNames are for the help.
@@ -70,12 +70,17 @@ func (c kiosksDoCmd) Run(ctx context.Context, t *terminal) error {
 	default:
 		return fmt.Errorf("%s: %s (%s)", c.Command, asked.Detail, asked.Status)
 	}
-	if c.Out != "" && asked.HasData {
-		if err := c.fetch(ctx, "/api/v1/commands/"+id+"/data", c.Out); err != nil {
+	said := strings.TrimSpace("Done. " + asked.Detail)
+	switch data := "/api/v1/commands/" + id + "/data"; {
+	case !asked.HasData:
+	case c.Out != "":
+		if err := c.fetch(ctx, data, c.Out); err != nil {
 			return err
 		}
+	default:
+		said += "\nWhat came with it is at " + strings.TrimRight(c.Hub, "/") + data + "; --out FILE writes it to a file."
 	}
-	_, err = fmt.Fprintln(t.out, strings.TrimSpace("Done. "+asked.Detail))
+	_, err = fmt.Fprintln(t.out, said)
 	return err
 }
 

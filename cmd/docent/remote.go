@@ -27,9 +27,10 @@ var errRestart = errors.New("the hub asked for a restart")
 const restartDelay = 200 * time.Millisecond
 
 // remote is what a hub may ask of the kiosk.
-func (a *appliance) remote(dataDir string, logs *lastLines) (*commands.Runner, error) {
+func (a *appliance) remote(c kiosk.Config, logs *lastLines) (*commands.Runner, error) {
+	screen := newOwnScreen(c)
 	return commands.New(commands.Options{
-		Path: filepath.Join(dataDir, "commands.json"), Send: a.link.Answer, Logger: a.log,
+		Path: filepath.Join(c.DataDir, "commands.json"), Send: a.link.Answer, Logger: a.log,
 		Actions: map[wire.CommandName]commands.Action{
 			wire.CommandRefresh: func(context.Context, wire.Command) (commands.Answer, error) {
 				return commands.Answer{Detail: fmt.Sprintf("%d open pages were told", a.kiosk.ReloadPages())}, nil
@@ -61,16 +62,10 @@ func (a *appliance) remote(dataDir string, logs *lastLines) (*commands.Runner, e
 				data, err := logs.compressed(wire.MaxResultData)
 				return commands.Answer{Type: "application/gzip", Data: data}, err
 			},
-			wire.CommandBrightness: unsupported("nothing here sets the brightness of the display"),
-			wire.CommandScreenshot: unsupported("nothing here takes pictures of the display"),
+			wire.CommandBrightness: a.brightness(screen),
+			wire.CommandScreenshot: a.screenshot(screen),
 		},
 	})
-}
-
-func unsupported(why string) commands.Action {
-	return func(context.Context, wire.Command) (commands.Answer, error) {
-		return commands.Answer{}, fmt.Errorf("%w: %s", commands.ErrUnsupported, why)
-	}
 }
 
 // supervised tells whether systemd runs this program, which then starts it again.

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"docent/internal/durable"
@@ -34,6 +35,9 @@ type Answer struct {
 
 // ErrUnsupported is for what this box cannot do; its text says why.
 var ErrUnsupported = errors.New("this kiosk cannot")
+
+// ErrRefused is for what this kiosk will not do now; its text says why.
+var ErrRefused = errors.New("not now")
 
 // ErrEnds is returned by an action that ends the program. The command is answered after the next start.
 var ErrEnds = errors.New("the program ends")
@@ -165,13 +169,15 @@ func (r *Runner) do(ctx context.Context, c received) error {
 		switch {
 		case errors.Is(err, ErrUnsupported):
 			result.Status, result.Detail = wire.ResultUnsupported, err.Error()
+		case errors.Is(err, ErrRefused):
+			result.Status, result.Detail = wire.ResultRefused, err.Error()
 		case err != nil:
 			result.Status, result.Detail = wire.ResultFailed, err.Error()
 		}
 	}
 	result.At = r.opt.Clock()
 	if len(result.Detail) > 512 {
-		result.Detail = result.Detail[:512]
+		result.Detail = strings.ToValidUTF8(result.Detail[:512], "")
 	}
 	r.opt.Logger.Info("command", "command", c.Name, "id", c.ID, "status", result.Status, "detail", result.Detail)
 	if !reads(c.Name) {

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,6 +94,7 @@ func TestWhatIsNotDone(t *testing.T) {
 		{wire.CommandSleep, time.Minute, nil, "expired it came too late "},
 		{wire.CommandBrightness, 0, nil, "unsupported this kiosk does not know the command "},
 		{wire.CommandSleep, 0, ErrUnsupported, "unsupported this kiosk cannot data"},
+		{wire.CommandSleep, 0, fmt.Errorf("%w: a visit", ErrRefused), "refused not now: a visit data"},
 		{wire.CommandSleep, 0, errors.New("no screen"), "failed no screen data"},
 		{wire.CommandSleep, 59 * time.Second, nil, "done ok data"},
 	} {

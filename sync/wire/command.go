@@ -28,8 +28,8 @@ const (
 	CommandWake       CommandName = "wake"       // light it again
 	CommandVolume     CommandName = "volume"     // Value: 0 … 100
 	CommandBrightness CommandName = "brightness" // Value: 0 … 100
-	CommandScreenshot CommandName = "screenshot"
-	CommandLogs       CommandName = "logs" // the newest lines of the log, gzip
+	CommandScreenshot CommandName = "screenshot" // a picture of what the screen shows while nobody is there, JPEG
+	CommandLogs       CommandName = "logs"       // the newest lines of the log, gzip
 )
 
 // Commands are all of them.
@@ -49,8 +49,11 @@ type Command struct {
 	SentAt time.Time `json:"sent_at"`
 }
 
-// Left is how long after it was sent the command may be begun.
-func (c Command) Left() time.Duration { return c.ExpiresAt.Sub(c.SentAt) }
+// Left is how long after it was sent the command may be begun: no longer than its whole life, where the hub's clock went
+// back meanwhile.
+func (c Command) Left() time.Duration {
+	return min(c.ExpiresAt.Sub(c.SentAt), c.ExpiresAt.Sub(c.IssuedAt))
+}
 
 // ResultStatus is how a command ended.
 type ResultStatus string
@@ -60,6 +63,7 @@ const (
 	ResultDone        ResultStatus = "done"
 	ResultFailed      ResultStatus = "failed"
 	ResultUnsupported ResultStatus = "unsupported" // this kiosk cannot
+	ResultRefused     ResultStatus = "refused"     // not now; nothing was done
 	ResultExpired     ResultStatus = "expired"     // it came too late
 )
 
@@ -69,7 +73,7 @@ type Result struct {
 	Status ResultStatus `json:"status"`
 	Detail string       `json:"detail,omitempty"` // for a person, ≤ 1 KiB
 	At     time.Time    `json:"at"`               // by the kiosk's clock
-	Type   string       `json:"type,omitempty"`   // of Data, "application/gzip"
+	Type   string       `json:"type,omitempty"`   // of Data, "application/gzip" or "image/jpeg"
 	Data   []byte       `json:"-"`                // ≤ MaxResultData
 }
 
@@ -153,7 +157,7 @@ func (r Result) Validate() error {
 		return fmt.Errorf("result id is no UUIDv7: %w", ErrInvalid)
 	}
 	switch r.Status {
-	case ResultDone, ResultFailed, ResultUnsupported, ResultExpired:
+	case ResultDone, ResultFailed, ResultUnsupported, ResultRefused, ResultExpired:
 	default:
 		return fmt.Errorf("result status: %w", ErrInvalid)
 	}
