@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,9 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
+
+//go:embed migrations/*.sql
+var migrations embed.FS
 
 // ErrNotDurable refuses a server that would tell of a commit before it is on the disk.
 var ErrNotDurable = errors.New("the server does not bring commits to the disk before it answers")
@@ -41,7 +45,7 @@ var settings = map[string]string{
 
 // Open connects to the database that a URL or a list of keywords names, as libpq understands them. Of several hosts it
 // takes the one that can be written to. Every connection is checked: a server that is not durable is refused with
-// ErrNotDurable.
+// ErrNotDurable. The schema is brought up to date.
 func Open(ctx context.Context, name string) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(name)
 	if err != nil {
@@ -63,6 +67,9 @@ func Open(ctx context.Context, name string) (*sql.DB, error) {
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxLifetime(lifetime)
 	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open PostgreSQL: %w", err), db.Close())
+	}
+	if err := migrate(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("open PostgreSQL: %w", err), db.Close())
 	}
 	return db, nil
@@ -110,10 +117,9 @@ func check(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// Migrate brings a database's schema up to date by the files of a folder. Of several hubs that start at once one does
-// it and the others wait.
-func Migrate(ctx context.Context, db *sql.DB, files fs.FS, folder string) error {
-	dir, err := fs.Sub(files, folder)
+// migrate brings the database's schema up to date. Of several hubs that start at once one does it and the others wait.
+func migrate(ctx context.Context, db *sql.DB) error {
+	dir, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (s *Store) AddEnrolment(ctx context.Context, e Enrolment) error {
 			return err
 		}
 		var all, own int
-		err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(site = ? AND kiosk_id = ?), 0) FROM enrolments WHERE status = ? AND expires_at > ?`,
+		err := tx.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE site = ? AND kiosk_id = ?) FROM enrolments WHERE status = ? AND expires_at > ?`,
 			e.Kiosk.Site, e.Kiosk.Kiosk, string(wire.EnrolWaiting), formatTime(e.AskedAt)).Scan(&all, &own)
 		if err != nil {
 			return err
@@ -196,7 +196,8 @@ func revoke(ctx context.Context, tx *sql.Tx, kiosk wire.Address, at time.Time, r
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO revocations (site, kiosk_id, at, reason) VALUES (?,?,?,?)`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO revocations (site, kiosk_id, at, reason) VALUES (?,?,?,?)
+		ON CONFLICT (site, kiosk_id) DO UPDATE SET at = excluded.at, reason = excluded.reason`,
 		kiosk.Site, kiosk.Kiosk, formatTime(at), string(reason))
 	return err
 }
@@ -224,7 +225,8 @@ func (s *Store) Holds(ctx context.Context, c Certificate) (refusal wire.Refusal,
 func (s *Store) Adopt(ctx context.Context, all []Certificate) error {
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		for _, c := range all {
-			_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO certificates (serial, site, kiosk_id, not_before, not_after) VALUES (?,?,?,?,?)`,
+			_, err := tx.ExecContext(ctx, `INSERT INTO certificates (serial, site, kiosk_id, not_before, not_after) VALUES (?,?,?,?,?)
+				ON CONFLICT (serial) DO NOTHING`,
 				c.Serial, c.Kiosk.Site, c.Kiosk.Kiosk, formatTime(c.NotBefore), formatTime(c.NotAfter))
 			if err != nil {
 				return err
@@ -240,8 +242,9 @@ func (s *Store) Adopt(ctx context.Context, all []Certificate) error {
 
 // Certificates lists the newest certificate of each kiosk, by site and name.
 func (s *Store) Certificates(ctx context.Context) ([]Certificate, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT serial, site, kiosk_id, max(not_before), not_after, revoked_at, reason FROM certificates
-		GROUP BY site, kiosk_id ORDER BY site, kiosk_id`)
+	rows, err := s.read.QueryContext(ctx, `SELECT serial, site, kiosk_id, not_before, not_after, revoked_at, reason FROM
+		(SELECT *, row_number() OVER (PARTITION BY site, kiosk_id ORDER BY not_before DESC, serial) AS place FROM certificates) AS c
+		WHERE place = 1 ORDER BY site, kiosk_id`)
 	if err != nil {
 		return nil, fmt.Errorf("read certificates: %w", err)
 	}
@@ -260,16 +263,4 @@ func (s *Store) Certificates(ctx context.Context) ([]Certificate, error) {
 		return nil, fmt.Errorf("read certificates: %w", err)
 	}
 	return out, nil
-}
-
-// inTx runs f in one transaction of the writer.
-func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }

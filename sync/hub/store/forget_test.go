@@ -2,11 +2,14 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"docent/sync/hub/postgres/pgtest"
 	"docent/sync/wire"
 )
 
@@ -56,5 +59,30 @@ func TestForget(t *testing.T) {
 	}
 	if count("zebras") == 0 {
 		t.Error("another visit's words are gone, too")
+	}
+}
+
+func TestForgetInPostgres(t *testing.T) {
+	ctx := context.Background()
+	s := place{postgres: pgtest.Database(t)}.open(t)
+	const anna = "0123456789abcdef0123456789abcdef"
+	words := arrival(t, streamA, 1, "", "question.answered", `{"question":"Where are the quaggas?","visit":"`+anna+`"}`)
+	other := arrival(t, streamA, 2, wire.Hash(words.Raw), "question.answered", `{"question":"Where are the zebras?","visit":"fedcba9876543210fedcba9876543210"}`)
+	taken := arrival(t, streamA, 1, "", "question.answered", `{"question":"Other quaggas","visit":"`+anna+`"}`)
+	if r := store(t, s, words, other, taken); r.Stored != 2 || r.Quarantined != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if err := s.Forget(ctx, addr.Site, []string{anna}); err != nil {
+		t.Fatal(err)
+	}
+	events, err := s.Events(ctx, 0, 10)
+	if err != nil || len(events) != 2 || string(events[0].Data) != `{"visit":"`+anna+`"}` || !strings.Contains(string(events[1].Data), "zebras") {
+		t.Errorf("%+v, %v", events, err)
+	}
+	if n := count(t, s, `SELECT count(*) FROM quarantine`); n != 0 {
+		t.Errorf("%d refused words are left", n)
+	}
+	if r := store(t, s, words); r.Duplicates != 1 || r.Acks[0].Ack.AckedSeq != 2 {
+		t.Errorf("the same event again: %+v", r)
 	}
 }

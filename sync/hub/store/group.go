@@ -73,7 +73,7 @@ func (s *Store) group() {
 // commit writes a batch in one transaction, and if one of them fails, each in its own.
 func (s *Store) commit(batch []small) {
 	ctx := context.Background() // many share it: it must not end with one of them
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	err := s.inTogether(ctx, func(tx *sql.Tx) error {
 		for _, w := range batch {
 			if err := w.do(ctx, tx); err != nil {
 				return err
@@ -84,8 +84,14 @@ func (s *Store) commit(batch []small) {
 	for _, w := range batch {
 		each := err
 		if err != nil && len(batch) > 1 {
-			each = s.inTx(w.ctx, func(tx *sql.Tx) error { return w.do(w.ctx, tx) })
+			each = s.inTogether(w.ctx, func(tx *sql.Tx) error { return w.do(w.ctx, tx) })
 		}
 		w.done <- each
 	}
+}
+
+// inTogether runs small writes in one transaction. They are statements that stand for themselves, and are not kept apart
+// from those of other processes.
+func (s *Store) inTogether(ctx context.Context, f func(*sql.Tx) error) error {
+	return s.again(ctx, func() error { return s.inOne(ctx, nil, f) })
 }

@@ -48,8 +48,8 @@ func (s *Store) SetPresence(ctx context.Context, addr wire.Address, st wire.Stat
 			_, err = tx.ExecContext(ctx, `INSERT INTO kiosks
 			(site, kiosk_id, state, session_seq, boot_id, version, outbox_depth, free_bytes, degraded, state_at, report, report_at, reported_ts)
 			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
-			ON CONFLICT (site, kiosk_id) DO UPDATE SET state_at = CASE WHEN state = excluded.state AND session_seq = excluded.session_seq
-			THEN state_at ELSE excluded.state_at END, state = excluded.state, session_seq = excluded.session_seq, boot_id = excluded.boot_id,
+			ON CONFLICT (site, kiosk_id) DO UPDATE SET state_at = CASE WHEN kiosks.state = excluded.state AND kiosks.session_seq = excluded.session_seq
+			THEN kiosks.state_at ELSE excluded.state_at END, state = excluded.state, session_seq = excluded.session_seq, boot_id = excluded.boot_id,
 			version = excluded.version, outbox_depth = excluded.outbox_depth, free_bytes = excluded.free_bytes, degraded = excluded.degraded,
 			report = excluded.report, report_at = excluded.report_at, reported_ts = excluded.reported_ts`,
 				addr.Site, addr.Kiosk, string(st.State), st.SessionSeq, st.BootID, st.Version, st.OutboxDepth, st.FreeBytes, st.Degraded, formatTime(at),

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -53,34 +55,100 @@ type streamKey struct {
 // streamState is a stream's row while a batch is being stored.
 type streamState struct {
 	acked, max  uint64
-	ackedHash   string   // of event acked, where it was just read; empty: not known
-	refused     []uint64 // numbers of this batch that went to the quarantine
+	ackedHash   string // of event acked; empty: there is none, or it is not known
 	chainBroken uint64
+	answered    bool // there are answered ranges beyond acked
+
+	before  uint64   // max before this batch
+	fresh   []link   // events of this batch
+	refused []uint64 // numbers of this batch that went to the quarantine
+	touched bool
+	asked   bool // ackedHash is known to be what it is
 }
+
+// link is what an event is in its chain.
+type link struct {
+	seq        uint64
+	hash, prev string
+}
+
+// item is an event of a batch, and what became of it.
+type item struct {
+	Arrival
+	hash    string
+	outcome outcome
+}
+
+// outcome is what became of an event; those that begin with "another" are reasons of the quarantine.
+type outcome string
+
+const (
+	stored      outcome = "stored"
+	repeated    outcome = "is here"
+	renumbered  outcome = "is here under another number"
+	numberTaken outcome = "another event has this number"
+	idTaken     outcome = "another event has this id"
+)
+
+// judge tells what an event is that is not new: number is the hash of the event that has its number, or empty; id is what
+// has its id.
+func judge(it item, number string, id content) outcome {
+	switch {
+	case number == it.hash:
+		return repeated
+	case number != "":
+		return numberTaken
+	case id != content{it.Event.Type, string(it.Event.Data), formatTime(it.Event.TSWall)}:
+		return idTaken
+	}
+	return renumbered
+}
+
+// content is what an event tells, apart from its number.
+type content struct{ typ, data, wall string }
 
 // Put stores a batch in one transaction and returns when it is on the disk. Storing an event again changes nothing,
 // also under another number: a kiosk that had to number its events anew sends them with the ids they had. An event
 // whose number or id is taken by another event goes to the quarantine and does not count as received. On an error
 // nothing of the batch is stored.
 func (s *Store) Put(ctx context.Context, batch []Arrival) (Receipt, error) {
-	tx, err := s.write.BeginTx(ctx, nil)
+	return s.PutAfter(ctx, batch, nil)
+}
+
+// PutAfter is Put, with a look at the database, and a last change to the batch, when nothing else can be stored or
+// forgotten any more before the batch is: first is called with the transaction.
+func (s *Store) PutAfter(ctx context.Context, batch []Arrival, first func(context.Context, *sql.Tx) error) (Receipt, error) {
+	var r Receipt
+	err := s.again(ctx, func() (err error) {
+		r, err = s.put(ctx, batch, first)
+		return err
+	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("store events: %w", err)
 	}
+	return r, nil
+}
+
+func (s *Store) put(ctx context.Context, batch []Arrival, first func(context.Context, *sql.Tx) error) (Receipt, error) {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return Receipt{}, err
+	}
 	defer tx.Rollback()
-	p := &put{ctx: ctx, tx: tx, streams: map[streamKey]*streamState{}}
-	for _, a := range batch {
-		if err := p.arrival(a); err != nil {
-			return Receipt{}, fmt.Errorf("store events: %w", err)
+	if err := s.sql.turn(ctx, tx); err != nil {
+		return Receipt{}, err
+	}
+	if first != nil {
+		if err := first(ctx, tx); err != nil {
+			return Receipt{}, err
 		}
 	}
-	for _, k := range p.order {
-		if err := p.finish(k, batch[0].At); err != nil {
-			return Receipt{}, fmt.Errorf("store events: %w", err)
-		}
+	p := &put{ctx: ctx, tx: tx, sql: s.sql, streams: map[streamKey]*streamState{}}
+	if err := p.all(batch); err != nil {
+		return Receipt{}, err
 	}
 	if err := tx.Commit(); err != nil {
-		return Receipt{}, fmt.Errorf("store events: %w", err)
+		return Receipt{}, err
 	}
 	return p.receipt, nil
 }
@@ -89,112 +157,130 @@ func (s *Store) Put(ctx context.Context, batch []Arrival) (Receipt, error) {
 type put struct {
 	ctx     context.Context
 	tx      *sql.Tx
+	sql     dialect
 	streams map[streamKey]*streamState
-	order   []streamKey
-	insert  *sql.Stmt
+	order   []streamKey // those that are acknowledged
 	receipt Receipt
 }
 
-func (p *put) arrival(a Arrival) error {
-	if a.Refused != "" {
-		if id, seq, ok := wire.Identify(a.Raw); ok {
-			if err := p.refuse(streamKey{a.From, id}, seq); err != nil {
-				return err
-			}
+func (p *put) all(batch []Arrival) error {
+	items, err := p.items(batch)
+	if err != nil {
+		return err
+	}
+	if err := p.sql.insert(p.ctx, p.tx, items); err != nil {
+		return err
+	}
+	next := 0
+	for _, a := range batch {
+		if a.Refused != "" {
+			err = p.refused(a)
+		} else {
+			err = p.stored(items[next])
+			next++
 		}
-		return p.quarantine(a, a.Refused)
+		if err != nil {
+			return err
+		}
 	}
-	e := a.Event
-	st, err := p.stream(streamKey{a.From, e.StreamID})
+	if p.receipt.Quarantined > 0 {
+		_, err := p.tx.ExecContext(p.ctx, `DELETE FROM quarantine WHERE id <= (SELECT max(id) FROM quarantine) - ?`, maxQuarantine)
+		if err != nil {
+			return err
+		}
+	}
+	return p.finish(batch[0].At)
+}
+
+// items are the batch's events, with the rows of their streams read.
+func (p *put) items(batch []Arrival) ([]item, error) {
+	items := make([]item, 0, len(batch))
+	var keys []streamKey
+	for _, a := range batch {
+		if a.Refused != "" {
+			continue
+		}
+		items = append(items, item{Arrival: a, hash: wire.Hash(a.Raw)})
+		k := streamKey{a.From, a.Event.StreamID}
+		if _, ok := p.streams[k]; !ok {
+			p.streams[k] = nil
+			keys = append(keys, k)
+		}
+	}
+	return items, p.load(keys)
+}
+
+func (p *put) load(keys []streamKey) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	states, err := p.sql.streams(p.ctx, p.tx, keys)
 	if err != nil {
 		return err
 	}
-	hash := wire.Hash(a.Raw)
-	fresh, err := p.insertEvent(a, hash)
-	if err != nil {
-		return err
-	}
-	if !fresh {
-		return p.repeated(a, hash)
-	}
-	p.receipt.Stored++
-	st.max = max(st.max, e.Seq)
-	if e.Type == LostType {
-		return p.lost(a)
+	for i, k := range keys {
+		st := states[i]
+		st.before = st.max
+		p.streams[k] = &st
 	}
 	return nil
 }
 
-func (p *put) insertEvent(a Arrival, hash string) (fresh bool, err error) {
-	if p.insert == nil {
-		p.insert, err = p.tx.PrepareContext(p.ctx, `INSERT INTO events
-			(site, kiosk_id, stream_id, seq, event_id, type, data, ts_wall, ts_mono_ms, boot_id, clock_synced, prev_hash, hash, received_at)
-			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`)
-		if err != nil {
-			return false, err
+// stream is a stream's row, which will be acknowledged.
+func (p *put) stream(k streamKey) (*streamState, error) {
+	if p.streams[k] == nil {
+		if err := p.load([]streamKey{k}); err != nil {
+			return nil, err
 		}
 	}
-	e := a.Event
-	res, err := p.insert.ExecContext(p.ctx, a.From.Site, a.From.Kiosk, e.StreamID, e.Seq, e.EventID, e.Type, string(e.Data),
-		formatTime(e.TSWall), e.TSMonoMS, e.BootID, e.ClockSynced, e.PrevHash, hash, formatTime(a.At))
-	if err != nil {
-		return false, err
+	st := p.streams[k]
+	if !st.touched {
+		st.touched = true
+		p.order = append(p.order, k)
 	}
-	n, err := res.RowsAffected()
-	return n == 1, err
-}
-
-// stream reads a stream's row, once a batch.
-func (p *put) stream(k streamKey) (*streamState, error) {
-	if st, ok := p.streams[k]; ok {
-		return st, nil
-	}
-	st := &streamState{}
-	err := p.tx.QueryRowContext(p.ctx, `SELECT acked_seq, max_seq, chain_broken FROM streams WHERE site=? AND kiosk_id=? AND stream_id=?`,
-		k.addr.Site, k.addr.Kiosk, k.id).Scan(&st.acked, &st.max, &st.chainBroken)
-	if err != nil && err != sql.ErrNoRows {
-		return nil, err
-	}
-	p.streams[k] = st
-	p.order = append(p.order, k)
 	return st, nil
 }
 
-// repeated deals with an event whose number or id is here already.
-func (p *put) repeated(a Arrival, hash string) error {
-	e := a.Event
-	var stored string
-	err := p.tx.QueryRowContext(p.ctx, `SELECT hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq=?`,
-		a.From.Site, a.From.Kiosk, e.StreamID, e.Seq).Scan(&stored)
-	switch {
-	case err == nil && stored == hash:
-		p.receipt.Duplicates++
-		return nil
-	case err == nil:
-		if err := p.refuse(streamKey{a.From, e.StreamID}, e.Seq); err != nil {
+func (p *put) refused(a Arrival) error {
+	if id, seq, ok := wire.Identify(a.Raw); ok {
+		if err := p.refuse(streamKey{a.From, id}, seq); err != nil {
 			return err
 		}
-		return p.quarantine(a, "another event has this number")
-	case err != sql.ErrNoRows:
-		return err
 	}
-	var typ, data, wall string
-	err = p.tx.QueryRowContext(p.ctx, `SELECT type, data, ts_wall FROM events WHERE site=? AND kiosk_id=? AND event_id=?`,
-		a.From.Site, a.From.Kiosk, e.EventID).Scan(&typ, &data, &wall)
+	return p.quarantine(a, a.Refused)
+}
+
+// stored does what follows from what became of an event.
+func (p *put) stored(it item) error {
+	e, k := it.Event, streamKey{it.From, it.Event.StreamID}
+	st, err := p.stream(k)
 	if err != nil {
 		return err
 	}
-	if typ != e.Type || data != string(e.Data) || wall != formatTime(e.TSWall) {
-		if err := p.refuse(streamKey{a.From, e.StreamID}, e.Seq); err != nil {
-			return err
+	switch it.outcome {
+	case stored:
+		p.receipt.Stored++
+		st.max = max(st.max, e.Seq)
+		st.fresh = append(st.fresh, link{e.Seq, it.hash, e.PrevHash})
+		if e.Type == LostType {
+			return p.lost(it.Arrival)
 		}
-		return p.quarantine(a, "another event has this id")
+		return nil
+	case repeated:
+		p.receipt.Duplicates++
+		return nil
+	case renumbered:
+		p.receipt.Duplicates++
+		return p.answer(k, wire.Range{e.Seq, e.Seq}, "duplicate", "event "+e.EventID, it.At)
 	}
-	p.receipt.Duplicates++
-	return p.answer(streamKey{a.From, e.StreamID}, wire.Range{e.Seq, e.Seq}, "duplicate", "event "+e.EventID, a.At)
+	if err := p.refuse(k, e.Seq); err != nil {
+		return err
+	}
+	return p.quarantine(it.Arrival, string(it.outcome))
 }
 
 func (p *put) answer(k streamKey, r wire.Range, kind, reason string, at time.Time) error {
+	p.streams[k].answered = true
 	_, err := p.tx.ExecContext(p.ctx, `INSERT INTO answered (site, kiosk_id, stream_id, from_seq, to_seq, kind, reason, at)
 		VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`,
 		k.addr.Site, k.addr.Kiosk, k.id, r[0], r[1], kind, reason, formatTime(at))
@@ -272,42 +358,45 @@ func (p *put) refuse(k streamKey, seq uint64) error {
 func (p *put) quarantine(a Arrival, reason string) error {
 	p.receipt.Quarantined++
 	at := formatTime(a.At)
-	_, err := p.tx.ExecContext(p.ctx, `INSERT INTO quarantine (site, kiosk_id, hash, reason, payload, first_at, last_at) VALUES (?,?,?,?,?,?,?)
-		ON CONFLICT (site, kiosk_id, hash) DO UPDATE SET times = times + 1, last_at = excluded.last_at`,
+	_, err := p.tx.ExecContext(p.ctx, `INSERT INTO quarantine (id, site, kiosk_id, hash, reason, payload, first_at, last_at)
+		VALUES ((SELECT coalesce(max(id), 0) + 1 FROM quarantine),?,?,?,?,?,?,?)
+		ON CONFLICT (site, kiosk_id, hash) DO UPDATE SET times = quarantine.times + 1, last_at = excluded.last_at`,
 		a.From.Site, a.From.Kiosk, wire.Hash(a.Raw), reason, a.Raw, at, at)
-	if err != nil {
-		return err
-	}
-	_, err = p.tx.ExecContext(p.ctx, `DELETE FROM quarantine WHERE id <= (SELECT max(id) FROM quarantine) - ?`, maxQuarantine)
 	return err
 }
 
-// finish works out how far a stream is complete now, stores that and adds its acknowledgement to the receipt.
-func (p *put) finish(k streamKey, at time.Time) error {
-	st := p.streams[k]
-	missing, err := p.advance(k, st)
-	if err != nil {
-		return err
+// finish works out how far the streams are complete now, stores that and adds their acknowledgements to the receipt.
+func (p *put) finish(at time.Time) error {
+	states := make([]*streamState, len(p.order))
+	for i, k := range p.order {
+		st := p.streams[k]
+		missing, err := p.advance(k, st)
+		if err != nil {
+			return err
+		}
+		if st.ackedHash == "" && !st.asked {
+			if st.ackedHash, err = p.hash(k, st.acked); err != nil {
+				return err
+			}
+		}
+		states[i] = st
+		p.receipt.Acks = append(p.receipt.Acks, Ack{To: k.addr, Ack: wire.Ack{
+			StreamID: k.id, AckedSeq: st.acked, AckedHash: st.ackedHash, Missing: missing, Refused: refused(st.refused)}})
 	}
-	_, err = p.tx.ExecContext(p.ctx, `INSERT INTO streams (site, kiosk_id, stream_id, acked_seq, max_seq, chain_broken, last_at) VALUES (?,?,?,?,?,?,?)
-		ON CONFLICT (site, kiosk_id, stream_id) DO UPDATE SET acked_seq = excluded.acked_seq, max_seq = excluded.max_seq,
-		chain_broken = excluded.chain_broken, last_at = excluded.last_at`,
-		k.addr.Site, k.addr.Kiosk, k.id, st.acked, st.max, st.chainBroken, formatTime(at))
-	if err != nil {
-		return err
-	}
-	ack := wire.Ack{StreamID: k.id, AckedSeq: st.acked, AckedHash: st.ackedHash, Missing: missing, Refused: refused(st.refused)}
-	if ack.AckedHash != "" {
-		p.receipt.Acks = append(p.receipt.Acks, Ack{To: k.addr, Ack: ack})
+	if len(states) == 0 {
 		return nil
 	}
+	return p.sql.save(p.ctx, p.tx, p.order, states, formatTime(at))
+}
+
+// hash is that of an event, empty where it is not here.
+func (p *put) hash(k streamKey, seq uint64) (hash string, err error) {
 	err = p.tx.QueryRowContext(p.ctx, `SELECT hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq=?`,
-		k.addr.Site, k.addr.Kiosk, k.id, st.acked).Scan(&ack.AckedHash)
-	if err != nil && err != sql.ErrNoRows {
-		return err
+		k.addr.Site, k.addr.Kiosk, k.id, seq).Scan(&hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
 	}
-	p.receipt.Acks = append(p.receipt.Acks, Ack{To: k.addr, Ack: ack})
-	return nil
+	return hash, err
 }
 
 // refused puts numbers into the form of an acknowledgement.
@@ -319,47 +408,31 @@ func refused(seqs []uint64) []uint64 {
 
 // advance moves acked over events and answered ranges without a gap and lists the gaps after that.
 func (p *put) advance(k streamKey, st *streamState) (missing []wire.Range, err error) {
-	answered, err := p.answered(k, st.acked)
+	answered, links, err := p.after(k, st)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := p.tx.QueryContext(p.ctx, `SELECT seq, hash, prev_hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq>=? ORDER BY seq LIMIT ?`,
-		k.addr.Site, k.addr.Kiosk, k.id, max(st.acked, 1), maxScan)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-
-	known := st.acked // everything up to here is stored, answered, or in missing
-	var last uint64   // seq and hash of the row before
-	var lastHash string
-	for rows.Next() {
-		var seq uint64
-		var hash, prev string
-		if err := rows.Scan(&seq, &hash, &prev); err != nil {
-			return nil, err
-		}
-		if last > 0 && seq == last+1 && prev != lastHash && st.chainBroken == 0 {
-			st.chainBroken = seq
+	reached := st.acked // everything up to here is stored, answered, or in missing
+	var last link
+	for _, l := range links {
+		if last.seq > 0 && l.seq == last.seq+1 && l.prev != last.hash && st.chainBroken == 0 {
+			st.chainBroken = l.seq
 			p.receipt.Broken++
 		}
-		last, lastHash = seq, hash
-		missing = gaps(missing, &known, seq-1, answered)
-		known = max(known, seq)
+		last = l
+		missing = gaps(missing, &reached, l.seq-1, answered)
+		reached = max(reached, l.seq)
 		if len(missing) == 0 {
-			st.acked, st.ackedHash = known, ""
-			if known == seq {
-				st.ackedHash = hash
+			st.acked, st.ackedHash = reached, ""
+			if reached == l.seq {
+				st.ackedHash = l.hash
 			}
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
 	for _, r := range answered { // those after the last event
-		missing = gaps(missing, &known, r[1], answered)
-		if len(missing) == 0 && known > st.acked {
-			st.acked, st.ackedHash = known, ""
+		missing = gaps(missing, &reached, r[1], answered)
+		if len(missing) == 0 && reached > st.acked {
+			st.acked, st.ackedHash = reached, ""
 		}
 	}
 	st.max = max(st.max, st.acked)
@@ -367,6 +440,42 @@ func (p *put) advance(k streamKey, st *streamState) (missing []wire.Range, err e
 		missing = missing[:wire.MaxRanges]
 	}
 	return missing, nil
+}
+
+// after lists what a stream has from the event that was acknowledged last: answered ranges, and events in their order.
+// Where nothing was there beyond that event before this batch, the batch has all of it.
+func (p *put) after(k streamKey, st *streamState) (answered []wire.Range, links []link, err error) {
+	if !st.answered && st.before <= st.acked {
+		if st.ackedHash != "" {
+			links = append(links, link{seq: st.acked, hash: st.ackedHash})
+		}
+		for _, l := range st.fresh {
+			if l.seq >= st.acked {
+				links = append(links, l)
+			}
+		}
+		slices.SortFunc(links, func(a, b link) int { return cmp.Compare(a.seq, b.seq) })
+		st.asked = true
+		return nil, links, nil
+	}
+	if answered, err = p.answered(k, st.acked); err != nil {
+		return nil, nil, err
+	}
+	rows, err := p.tx.QueryContext(p.ctx, `SELECT seq, hash, prev_hash FROM events WHERE site=? AND kiosk_id=? AND stream_id=? AND seq>=? ORDER BY seq LIMIT ?`,
+		k.addr.Site, k.addr.Kiosk, k.id, max(st.acked, 1), maxScan)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var l link
+		if err := rows.Scan(&l.seq, &l.hash, &l.prev); err != nil {
+			return nil, nil, err
+		}
+		links = append(links, l)
+	}
+	st.ackedHash, st.asked = "", false
+	return answered, links, rows.Err()
 }
 
 // gaps appends what lies between known and upto and in no answered range, and moves known to upto. The answered ranges

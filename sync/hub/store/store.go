@@ -1,4 +1,4 @@
-// Package store keeps what the hub knows in SQLite: memory events, the state of each kiosk's numbering, and what
+// Package store keeps what the hub knows, in SQLite or in PostgreSQL: memory events, the state of each kiosk's numbering, and what
 // kiosks say of themselves. Everything it confirms is on the disk.
 package store
 
@@ -19,10 +19,12 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store is the database. It is safe for concurrent use: one connection writes, several read.
+// Store is the database. It is safe for concurrent use; one of PostgreSQL may be used by several hubs at once.
 type Store struct {
 	write *sql.DB
 	read  *sql.DB
+	own   bool // the databases are closed with the store
+	sql   dialect
 
 	smalls  chan small
 	closing chan struct{} // closed by Close
@@ -44,8 +46,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("open hub store: %w", err)
 	}
 	write.SetMaxOpenConns(1)
-	s := &Store{write: write, smalls: make(chan small, groupQueue), closing: make(chan struct{}), grouped: make(chan struct{})}
-	go s.group()
+	s := newStore(write, inSQLite{})
+	s.own = true
 	if err := sqlite.Migrate(ctx, s.write, migrations); err != nil {
 		return nil, errors.Join(fmt.Errorf("open hub store %s: %w", path, err), s.Close())
 	}
@@ -56,10 +58,74 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
+// OpenPostgres is the store in a database that postgres.Open has opened, and that stays open when the store is closed.
+func OpenPostgres(db *sql.DB) *Store {
+	s := newStore(db, inPostgres{})
+	s.read = db
+	return s
+}
+
+// newStore is a store that writes to a database.
+func newStore(write *sql.DB, d dialect) *Store {
+	s := &Store{write: write, sql: d, smalls: make(chan small, groupQueue), closing: make(chan struct{}), grouped: make(chan struct{})}
+	go s.group()
+	return s
+}
+
+// dialect is what differs between the databases.
+type dialect interface {
+	// turn waits until no other process stores or forgets events, and keeps them out until the transaction ends.
+	turn(ctx context.Context, tx *sql.Tx) error
+	// streams reads the rows of streams, in their order; the zero value where there is none.
+	streams(ctx context.Context, tx *sql.Tx, keys []streamKey) ([]streamState, error)
+	// insert stores those events that are new and sets what became of each.
+	insert(ctx context.Context, tx *sql.Tx, items []item) error
+	// save writes the rows of streams.
+	save(ctx context.Context, tx *sql.Tx, keys []streamKey, states []*streamState, at string) error
+	// forget takes the words of a site's visits out of what is stored.
+	forget(ctx context.Context, db *sql.DB, site string, visits []string) error
+	// conflict says whether a transaction was undone because of another one.
+	conflict(err error) bool
+	// isolation of transactions that first read and then write.
+	isolation() *sql.TxOptions
+}
+
+// attempts is how often a transaction is run that others undo.
+const attempts = 10
+
+// again runs a transaction, once more where others have undone it.
+func (s *Store) again(ctx context.Context, run func() error) (err error) {
+	for range attempts {
+		if err = run(); err == nil || !s.sql.conflict(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// inTx runs f in one transaction that is as if it were alone. It may run f several times.
+func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
+	return s.again(ctx, func() error { return s.inOne(ctx, s.sql.isolation(), f) })
+}
+
+func (s *Store) inOne(ctx context.Context, o *sql.TxOptions, f func(*sql.Tx) error) error {
+	tx, err := s.write.BeginTx(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
 // Close closes the database after what is being written.
 func (s *Store) Close() error {
 	s.once.Do(func() { close(s.closing) })
 	<-s.grouped
+	if !s.own {
+		return nil
+	}
 	var errs []error
 	if s.read != nil {
 		errs = append(errs, s.read.Close())
