@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -175,7 +176,8 @@ func (h *Hub) command(c *fiber.Ctx) error {
 	return c.JSON(view(found, h.cfg.Clock()))
 }
 
-// commandData answers GET /api/v1/commands/ID/data: what came with the answer, as a file to keep.
+// commandData answers GET /api/v1/commands/ID/data: what came with the answer. A picture is shown, all else is a file to keep: it
+// comes from a kiosk.
 func (h *Hub) commandData(c *fiber.Ctx) error {
 	found, err := h.commandByID(c)
 	if err != nil {
@@ -184,7 +186,15 @@ func (h *Hub) commandData(c *fiber.Ctx) error {
 	if found.Result == nil || found.Result.Type == "" {
 		return fiber.NewError(fiber.StatusNotFound, "Nothing came with the answer.")
 	}
-	c.Set(fiber.HeaderContentType, "application/octet-stream") // never shown: it comes from a kiosk
-	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+string(found.Name)+"-"+found.ID+`"`)
+	c.Set(fiber.HeaderCacheControl, "private, max-age=86400, immutable") // a command is answered once
+	name, kind := string(found.Name)+"-"+found.ID, "application/octet-stream"
+	switch data := found.Result.Data; {
+	case found.Result.Type == "image/jpeg" && http.DetectContentType(data) == "image/jpeg":
+		kind = "image/jpeg" // and nothing else, for nosniff
+		c.Set(fiber.HeaderContentDisposition, `inline; filename="`+name+`.jpg"`)
+	default:
+		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
+	}
+	c.Set(fiber.HeaderContentType, kind)
 	return c.Send(found.Result.Data)
 }

@@ -36,6 +36,8 @@ type kioskView struct {
 	store.Kiosk
 	Deployment *wire.Deploy `json:"deployment,omitempty"`
 	Troubles   []Trouble    `json:"troubles"` // what is wrong with it, the worst first
+	// Screenshot is the newest; nil where there is none.
+	Screenshot *store.Screenshot `json:"screenshot,omitempty"`
 }
 
 func (h *Hub) kioskViews(ctx context.Context) ([]kioskView, error) {
@@ -47,11 +49,18 @@ func (h *Hub) kioskViews(ctx context.Context) ([]kioskView, error) {
 	if err != nil {
 		return nil, err
 	}
+	screenshots, err := h.store.Screenshots(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out, now := make([]kioskView, 0, len(kiosks)), h.cfg.Clock()
 	for _, k := range kiosks {
 		v, name := kioskView{Kiosk: k}, wire.Address{Site: k.Site, Kiosk: k.ID}
 		if d, ok := deployments[name]; ok {
 			v.Deployment = &d
+		}
+		if shot, ok := screenshots[name]; ok {
+			v.Screenshot = &shot
 		}
 		v.Troubles = troubles(k, v.Deployment, h.guard.conflict(name, now), now)
 		out = append(out, v)

@@ -74,6 +74,7 @@ func TestTroubles(t *testing.T) {
 type commanded struct {
 	*kiosk
 	slept  atomic.Int64
+	shots  atomic.Int64 // the first is a picture
 	runner *command.Runner
 	ends   chan error
 }
@@ -89,6 +90,13 @@ func startCommanded(t *testing.T, h running, dir string, health func() wire.Heal
 			wire.CommandSleep: func(context.Context, wire.Command) (command.Answer, error) {
 				c.slept.Add(1)
 				return command.Answer{}, nil
+			},
+			wire.CommandScreenshot: func(context.Context, wire.Command) (command.Answer, error) {
+				picture := []byte("\xff\xd8\xff\xe0 as far as a browser looks")
+				if c.shots.Add(1) > 1 {
+					picture = []byte("<script>alert(1)</script>")
+				}
+				return command.Answer{Type: "image/jpeg", Data: picture}, nil
 			},
 			wire.CommandRestart: func(context.Context, wire.Command) (command.Answer, error) {
 				return command.Answer{}, command.ErrEnds
@@ -176,8 +184,8 @@ func TestCommands(t *testing.T) {
 	if n := k.slept.Load(); n != 1 {
 		t.Errorf("slept %d times", n)
 	}
-	if c := answered(t, h, ask(wire.CommandScreenshot, time.Minute)); c.Result.Status != wire.ResultUnsupported {
-		t.Errorf("screenshot: %+v", c.Result)
+	if c := answered(t, h, ask(wire.CommandBrightness, time.Minute)); c.Result.Status != wire.ResultUnsupported {
+		t.Errorf("brightness: %+v", c.Result)
 	}
 
 	// A kiosk that is away gets it when it comes, unless that is too late.
@@ -290,6 +298,19 @@ func TestCommandAPI(t *testing.T) {
 	answered(t, h, v.ID)
 	if status, header, body := get(t, h, "/api/v1/commands/"+v.ID+"/data"); status != 200 || len(body) != wire.MaxResultData || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment") {
 		t.Errorf("data: %d, %d bytes", status, len(body))
+	}
+	// A picture is shown, on the page too; what only says that it is one is a file to keep.
+	for _, want := range []struct{ disposition, kind string }{{"inline", "image/jpeg"}, {"attachment", "application/octet-stream"}} {
+		_, v := post("/api/v1/kiosks/museum/kiosk-1/commands", `{"name":"screenshot"}`)
+		answered(t, h, v.ID)
+		path := "/api/v1/commands/" + v.ID + "/data"
+		_, header, _ := get(t, h, path)
+		if d := header.Get("Content-Disposition"); !strings.HasPrefix(d, want.disposition) || header.Get("Content-Type") != want.kind || header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("a screenshot comes as %v", header)
+		}
+		if _, _, body := get(t, h, "/"); !strings.Contains(body, `<img src="`+path+`"`) {
+			t.Errorf("the page does not show %s", path)
+		}
 	}
 	if _, _, body := get(t, h, "/api/v1/kiosks/museum/kiosk-1/commands"); !strings.Contains(body, `"status":"done"`) {
 		t.Errorf("list: %s", body)

@@ -67,7 +67,7 @@ func (h *Hub) app(ctx context.Context) *fiber.App {
 		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
 		c.SetUserContext(ctx)
-		c.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		c.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		c.Set("X-Content-Type-Options", "nosniff")
 		c.Set("Referrer-Policy", "no-referrer")
 		return c.Next()
