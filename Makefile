@@ -31,8 +31,11 @@ ui/e2e/node_modules/.package-lock.json: ui/e2e/package-lock.json
 
 pages: ui/kiosk/dist/index.html ## the visitor's page
 
+# What the binary says it is. A copy without git is told by the Go tool, or not at all.
+VERSION = $(shell git describe --always --dirty --tags 2>/dev/null)
+
 build: setup pages ## bin/docent, pages embedded
-	@go build -o bin/docent ./cmd/docent
+	@go build -ldflags "-X main.builtFrom=$(VERSION)" -o bin/docent ./cmd/docent
 
 demo: build ## hub, kiosk and sample gallery in one process
 	@bin/docent demo $(DEMO)

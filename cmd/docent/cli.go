@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 )
@@ -22,6 +21,7 @@ type cli struct {
 	Demo      demoCmd      `cmd:"" help:"Hub, kiosk and sample gallery in one process; nothing else needed."`
 	Kiosk     kioskCmd     `cmd:"" help:"Run a kiosk."`
 	Hub       hubCmd       `cmd:"" help:"Run a hub."`
+	Rollout   rolloutCmd   `cmd:"" help:"Say which kiosks get a release, and when; stop it, take it back."`
 	Emergency emergencyCmd `cmd:"" help:"Cover all screens with a message."`
 	Gallery   galleryCmd   `cmd:"" help:"Write, check and pack a gallery's content."`
 	Evaluate  evaluateCmd  `cmd:"" help:"Measure how good recognition and retrieval are."`
@@ -96,31 +96,4 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		printError(stderr, err)
 		return exitFailed
 	}
-}
-
-type versionCmd struct{}
-
-func (versionCmd) Run(t *terminal) error {
-	_, err := fmt.Fprintln(t.out, "docent", version())
-	return err
-}
-
-// version is the commit this binary was built from, as the Go tool recorded it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	revision, modified := "unknown", ""
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			revision = s.Value[:min(12, len(s.Value))]
-		case "vcs.modified":
-			if s.Value == "true" {
-				modified = "+changes"
-			}
-		}
-	}
-	return revision + modified
 }

@@ -81,7 +81,7 @@ func (c hubRunCmd) Run(ctx context.Context, t *terminal) error {
 	group.Go(func() error {
 		select {
 		case <-h.Ready():
-			log.Info("hub is open", "page", h.HTTPAddr(), "kiosks", h.MQTTAddr(), "fingerprint", h.Fingerprint())
+			log.Info("hub is open", "page", h.HTTPAddr(), "kiosks", h.MQTTAddr())
 		case <-ctx.Done():
 		}
 		return nil
