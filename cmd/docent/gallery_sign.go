@@ -79,11 +79,16 @@ func (c gallerySignCmd) Run(ctx context.Context, t *terminal) error {
 }
 
 type galleryPublishCmd struct {
+	asked
+	rolloutPlan
 	Bundle string `arg:"" type:"existingdir" help:"Folder that gallery sign wrote."`
-	Hub    string `default:"http://127.0.0.1:8081" help:"Address of the hub's page."`
 }
 
 func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
+	plan, err := c.plan()
+	if err != nil {
+		return err
+	}
 	objects, err := os.ReadDir(filepath.Join(c.Bundle, "objects"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return usageError{fmt.Errorf("%s is no signed release: give the folder that docent gallery sign --out wrote", c.Bundle)}
@@ -121,12 +126,21 @@ func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
 	}
 	var published struct {
 		ReleaseID string `json:"release_id"`
+		Rollout   string `json:"rollout"`
 	}
-	if err := h.send(ctx, http.MethodPost, "/content/release", map[string]any{"files": files}, &published); err != nil {
+	in := map[string]any{"files": files, "by": c.by()}
+	if plan != nil {
+		in["rollout"] = plan
+	}
+	if err := h.send(ctx, http.MethodPost, "/content/release", in, &published); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(t.out, "Release %s is published: %s sent, %d kB. Kiosks show it as soon as nobody is there.\n",
-		published.ReleaseID, count(len(lacks.Missing), "object"), sent/1000)
+	who := "Kiosks show it"
+	if plan != nil {
+		who = "The kiosks of its first group show it"
+	}
+	_, err = fmt.Fprintf(t.out, "Release %s is published: %s sent, %d kB. %s as soon as nobody is there. How far it is: docent rollout show %s\n",
+		published.ReleaseID, count(len(lacks.Missing), "object"), sent/1000, who, published.Rollout)
 	return err
 }
 

@@ -32,8 +32,7 @@ type rolloutView struct {
 // Total counts the kiosks of all groups.
 func (v rolloutView) Total() (sum rollout.Tally) {
 	for _, t := range v.Tallies {
-		sum.Waiting, sum.Running, sum.Succeeded = sum.Waiting+t.Waiting, sum.Running+t.Running, sum.Succeeded+t.Succeeded
-		sum.Failed, sum.Away, sum.Aborted = sum.Failed+t.Failed, sum.Away+t.Away, sum.Aborted+t.Aborted
+		sum.Merge(t)
 	}
 	return sum
 }

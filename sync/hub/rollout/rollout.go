@@ -147,6 +147,12 @@ func (t *Tally) Add(p Progress, begun bool, n int) {
 	}
 }
 
+// Merge adds the kiosks of another group.
+func (t *Tally) Merge(o Tally) {
+	t.Waiting, t.Running, t.Succeeded = t.Waiting+o.Waiting, t.Running+o.Running, t.Succeeded+o.Succeeded
+	t.Failed, t.Away, t.Aborted = t.Failed+o.Failed, t.Away+o.Away, t.Aborted+o.Aborted
+}
+
 func (t Tally) ended() bool { return t.Waiting == 0 && t.Running == 0 }
 
 // Effects are what a step asks to be done with kiosks, together with the change of the rollout.
