@@ -19,8 +19,13 @@ const turnLock = 0x646f63656e740001
 // what it acknowledges is there, numbers of arrival have no gaps and become visible in their order, and no event slips
 // past a forgetting. A transaction stores what waits, as many events as there are; so the next one, which had to wait,
 // stores more.
+//
+// Within the turn everything is looked up by an index: before statistics are made of a table that grows fast, the planner
+// would rather read all of it.
 func (inPostgres) turn(ctx context.Context, tx *sql.Tx) error {
-	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(?)`, int64(turnLock)); err != nil {
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(?), set_config('enable_hashjoin', 'off', true),
+		set_config('enable_mergejoin', 'off', true), set_config('enable_seqscan', 'off', true)`, int64(turnLock))
+	if err != nil {
 		return fmt.Errorf("wait for a turn: %w", err)
 	}
 	return nil

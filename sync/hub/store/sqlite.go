@@ -39,16 +39,21 @@ func (inSQLite) streams(ctx context.Context, tx *sql.Tx, keys []streamKey) ([]st
 }
 
 func (inSQLite) insert(ctx context.Context, tx *sql.Tx, items []item) error {
+	// The database would count up for events that are here already, too.
+	var id int64
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM events`).Scan(&id); err != nil {
+		return err
+	}
 	stmt, err := tx.PrepareContext(ctx, `INSERT INTO events
-		(site, kiosk_id, stream_id, seq, event_id, type, data, ts_wall, ts_mono_ms, boot_id, clock_synced, prev_hash, hash, received_at)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`)
+		(id, site, kiosk_id, stream_id, seq, event_id, type, data, ts_wall, ts_mono_ms, boot_id, clock_synced, prev_hash, hash, received_at)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`)
 	if err != nil {
 		return err
 	}
 	for i := range items {
 		it := &items[i]
 		e := it.Event
-		res, err := stmt.ExecContext(ctx, it.From.Site, it.From.Kiosk, e.StreamID, e.Seq, e.EventID, e.Type, string(e.Data),
+		res, err := stmt.ExecContext(ctx, id+1, it.From.Site, it.From.Kiosk, e.StreamID, e.Seq, e.EventID, e.Type, string(e.Data),
 			formatTime(e.TSWall), e.TSMonoMS, e.BootID, e.ClockSynced, e.PrevHash, it.hash, formatTime(it.At))
 		if err != nil {
 			return err
@@ -57,11 +62,11 @@ func (inSQLite) insert(ctx context.Context, tx *sql.Tx, items []item) error {
 		if err != nil {
 			return err
 		}
-		it.outcome = stored
-		if n == 0 {
-			if it.outcome, err = sqliteOutcome(ctx, tx, *it); err != nil {
-				return err
-			}
+		if n == 1 {
+			it.outcome = stored
+			id++
+		} else if it.outcome, err = sqliteOutcome(ctx, tx, *it); err != nil {
+			return err
 		}
 	}
 	return nil

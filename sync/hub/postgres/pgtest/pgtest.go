@@ -232,3 +232,6 @@ func unprivileged() (*syscall.Credential, error) {
 	}
 	return nil, errors.Join(errs...)
 }
+
+// Log is the server's log.
+func (s *Server) Log() string { return filepath.Join(s.dir, "log") }
