@@ -34,19 +34,20 @@ type Config struct {
 	// LogLevel is debug, info, warn or error.
 	LogLevel string `koanf:"log_level"`
 
-	Camera CameraConfig `koanf:"camera"`
-	Screen ScreenConfig `koanf:"screen"`
-	Labels LabelsConfig `koanf:"labels"`
-	Visit  VisitConfig  `koanf:"visit"`
-	Model  ModelConfig  `koanf:"model"`
-	Search SearchConfig `koanf:"search"`
-	Hub    HubConfig    `koanf:"hub"`
-	Outbox OutboxConfig `koanf:"outbox"`
-	Limits LimitsConfig `koanf:"limits"`
-	Staff  StaffConfig  `koanf:"staff"`
-	Trace  TraceConfig  `koanf:"trace"`
-	Web    WebConfig    `koanf:"web"`
-	Phone  PhoneConfig  `koanf:"phone"`
+	Camera  CameraConfig  `koanf:"camera"`
+	Screen  ScreenConfig  `koanf:"screen"`
+	Labels  LabelsConfig  `koanf:"labels"`
+	Visit   VisitConfig   `koanf:"visit"`
+	Model   ModelConfig   `koanf:"model"`
+	Search  SearchConfig  `koanf:"search"`
+	Hub     HubConfig     `koanf:"hub"`
+	Outbox  OutboxConfig  `koanf:"outbox"`
+	Content ContentConfig `koanf:"content"`
+	Limits  LimitsConfig  `koanf:"limits"`
+	Staff   StaffConfig   `koanf:"staff"`
+	Trace   TraceConfig   `koanf:"trace"`
+	Web     WebConfig     `koanf:"web"`
+	Phone   PhoneConfig   `koanf:"phone"`
 	// TakeAlong is the address of the house's page about an exhibit, with {exhibit} and {language} in it, for the code
 	// that visitors take along. Without one the code holds the label itself.
 	TakeAlong string `koanf:"take_along"`
@@ -179,6 +180,7 @@ func DefaultConfig() Config {
 		Model:    ModelConfig{FirstTokenTimeout: agent.DefaultFirstTokenTimeout, AnswerTimeout: agent.DefaultAnswerTimeout},
 		Trace:    TraceConfig{Days: 14},
 		Web:      WebConfig{Pages: []string{}, Hosts: []string{}, Timeout: web.DefaultTimeout},
+		Content:  defaultContent(),
 		Outbox:   OutboxConfig{MaxMiB: 1024, OnFull: string(outbox.RejectNew)},
 		Limits:   LimitsConfig{Recognitions: 2, Answers: 8, QuestionsPerMinute: 20, PictureCacheMiB: 64, PhotoMiB: 64},
 	}
@@ -249,6 +251,7 @@ func (c Config) Validate() error {
 			p.Add("hub.fingerprint", "is not the 64 digits 0-9 a-f that the hub logs")
 		}
 	}
+	c.Content.validate(&p)
 	settings.Within(&p, "outbox.max_mib", c.Outbox.MaxMiB, 1, 1<<20)
 	if !slices.Contains([]outbox.OnFull{outbox.RejectNew, outbox.DropOldest}, outbox.OnFull(c.Outbox.OnFull)) {
 		p.Add("outbox.on_full", fmt.Sprintf("%q is neither %s nor %s", c.Outbox.OnFull, outbox.RejectNew, outbox.DropOldest))

@@ -1,0 +1,42 @@
+package kiosk
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"docent/internal/settings"
+)
+
+func TestContentConfig(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		content ContentConfig
+		want    []string // problems, by the beginning of their text
+	}{
+		{"nothing", ContentConfig{}, nil},
+		{"default", defaultContent(), nil},
+		{"all", ContentConfig{MaxKbitS: 64, Hours: "22:00-06:00", Mirror: "https://content.example/docent", MirrorCA: "/etc/ca.pem", StickFolders: []string{"/mnt/usb"}}, nil},
+		{"too slow, never, in clear", ContentConfig{MaxKbitS: 5, Hours: "at night", Mirror: "http://content.example"}, []string{"content.max_kbit_s: ", "content.hours: ", "content.mirror: "}},
+		{"certificates of nothing", ContentConfig{MirrorCA: "/etc/ca.pem"}, []string{"content.mirror_ca: "}},
+		{"the whole disk", ContentConfig{StickFolders: []string{"/", "media"}}, []string{"content.stick_folders: ", "content.stick_folders: "}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := DefaultConfig()
+			c.Content = tt.content
+			err := c.Validate()
+			var told *settings.Error
+			if (err != nil) != (len(tt.want) > 0) || err != nil && !errors.As(err, &told) {
+				t.Fatalf("error is %v", err)
+			}
+			if told != nil && len(told.Problems) != len(tt.want) {
+				t.Errorf("problems are %q, want %q", told.Problems, tt.want)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v does not name %s", err, want)
+				}
+			}
+		})
+	}
+}
