@@ -45,8 +45,8 @@ func (v *Visits) answer(ctx context.Context, from wire.Address, q wire.VisitQuer
 	case wire.QueryPassKey:
 		return v.key.Public().(ed25519.PublicKey), "", nil
 	case wire.QuerySign:
-		if v.isForgotten(k) {
-			return nil, wire.FetchGone, nil
+		if gone, err := v.isForgotten(ctx, k); gone || err != nil {
+			return nil, wire.FetchGone, err
 		}
 		if now := v.o.Clock(); q.Expires.Before(now) || q.Expires.After(now.Add(wire.MaxPassLife)) {
 			return nil, wire.FetchFailed, nil
@@ -60,8 +60,8 @@ func (v *Visits) answer(ctx context.Context, from wire.Address, q wire.VisitQuer
 }
 
 func (v *Visits) bundle(ctx context.Context, k visit, kiosk string) (data []byte, word string, err error) {
-	if v.isForgotten(k) {
-		return nil, wire.FetchGone, nil
+	if gone, err := v.isForgotten(ctx, k); gone || err != nil {
+		return nil, wire.FetchGone, err
 	}
 	var expires int64
 	err = v.db.QueryRowContext(ctx, `SELECT expires FROM passes WHERE site=? AND visit=? AND expires>?`, k.site, k.name, v.o.Clock().UnixMilli()).Scan(&expires)

@@ -2,6 +2,7 @@ package visits
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,9 +12,10 @@ import (
 	"docent/sync/wire"
 )
 
-// Store makes batches durable, and drops the words of forgotten visits from what it has.
+// Store makes batches durable, and drops the words of forgotten visits from what it has. What first looks at, in the
+// transaction that stores the batch, is before or after all of a Forget.
 type Store interface {
-	Put(ctx context.Context, batch []store.Arrival) (store.Receipt, error)
+	PutAfter(ctx context.Context, batch []store.Arrival, first func(context.Context, *sql.Tx) error) (store.Receipt, error)
 	Forget(ctx context.Context, site string, visits []string) error
 }
 
@@ -29,25 +31,32 @@ type Filter struct {
 
 // Put stores a batch. It returns when all of it is on the disk.
 func (f *Filter) Put(ctx context.Context, batch []store.Arrival) (store.Receipt, error) {
-	c := &changes{v: f.visits, forgotten: map[visit]bool{}, changed: map[visit]wire.Address{}}
-	out := slices.Clone(batch)
-	for i := range out {
-		c.arrival(out[i])
+	c, err := f.visits.read(ctx, batch)
+	if err != nil {
+		return store.Receipt{}, err
 	}
 	if len(c.statements) > 0 {
 		if _, err := f.visits.exec(ctx, c.statements); err != nil {
 			return store.Receipt{}, err
 		}
 	}
-	f.visits.mu.Lock()
-	for k := range c.forgotten {
-		f.visits.forgotten[k] = true
+	if !f.visits.shared {
+		f.visits.mu.Lock()
+		for k := range c.forgotten {
+			f.visits.forgotten[k] = true
+		}
+		f.visits.mu.Unlock()
 	}
-	f.visits.mu.Unlock()
-	for i := range out { // after the batch is read: a forgetting holds for what came before it too
-		f.visits.strip(&out[i])
-	}
-	receipt, err := f.next.Put(ctx, out)
+	out := slices.Clone(batch)
+	// After the batch is read: a forgetting holds for what came before it too. And when the store lets nobody else in: by
+	// another hub a visit may just have been forgotten.
+	receipt, err := f.next.PutAfter(ctx, out, func(ctx context.Context, tx *sql.Tx) error {
+		var q querier
+		if f.visits.shared {
+			q = tx
+		}
+		return f.visits.strip(ctx, q, out)
+	})
 	if err != nil {
 		return receipt, err
 	}
@@ -77,10 +86,49 @@ func (f *Filter) forget(ctx context.Context, all map[visit]bool) error {
 // changes are what a batch means for visits.
 type changes struct {
 	v          *Visits
+	before     map[visit]bool // forgotten before the batch
 	statements []statement
-	forgotten  map[visit]bool
+	forgotten  map[visit]bool // by the batch
 	changed    map[visit]wire.Address
 }
+
+// read works out what a batch means.
+func (v *Visits) read(ctx context.Context, batch []store.Arrival) (*changes, error) {
+	before, err := v.areForgotten(ctx, v.db, named(batch, carrying))
+	if err != nil {
+		return nil, err
+	}
+	c := &changes{v: v, before: before, forgotten: map[visit]bool{}, changed: map[visit]wire.Address{}}
+	for _, a := range batch {
+		c.arrival(a)
+	}
+	return c, nil
+}
+
+// named are the visits that events of some types are about, each once.
+func named(batch []store.Arrival, types map[string]bool) []visit {
+	var out []visit
+	seen := map[visit]bool{}
+	for _, a := range batch {
+		if a.Refused != "" || !types[a.Event.Type] {
+			continue
+		}
+		var in wire.VisitForgotten
+		k := visit{site: a.From.Site}
+		if json.Unmarshal(a.Event.Data, &in) != nil || !wire.ValidVisit(in.Visit) {
+			continue
+		}
+		k.name = in.Visit
+		if !seen[k] {
+			seen[k] = true
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// carrying are the events that carry something of a visit to other kiosks.
+var carrying = map[string]bool{wire.EventVisitCarried: true, wire.EventVisitCode: true}
 
 func (c *changes) add(query string, args ...any) {
 	c.statements = append(c.statements, statement{query, args})
@@ -118,14 +166,18 @@ func (c *changes) arrival(a store.Arrival) {
 }
 
 // gone says whether a visit is forgotten, here or earlier in the batch.
-func (c *changes) gone(k visit) bool { return c.forgotten[k] || c.v.isForgotten(k) }
+func (c *changes) gone(k visit) bool { return c.forgotten[k] || c.before[k] }
+
+// unless is the condition, for a statement that brings something of a visit, that no hub has forgotten it meanwhile.
+const unless = ` WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE site=? AND visit=?) `
 
 func (c *changes) carried(k visit, kiosk string, in wire.VisitCarried) {
-	c.add(`INSERT INTO passes (site, visit, expires) VALUES (?,?,?) ON CONFLICT (site, visit) DO UPDATE SET expires = max(expires, excluded.expires)`,
-		k.site, k.name, in.Expires.UnixMilli())
-	c.add(`INSERT INTO carried (site, visit, kiosk, number, box) VALUES (?,?,?,?,?)
-		ON CONFLICT (site, visit, kiosk) DO UPDATE SET number = excluded.number, box = excluded.box WHERE excluded.number > number`,
-		k.site, k.name, kiosk, in.Number, in.Box)
+	c.add(`INSERT INTO passes (site, visit, expires) SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT)`+unless+`
+		ON CONFLICT (site, visit) DO UPDATE SET expires = CASE WHEN excluded.expires > passes.expires THEN excluded.expires ELSE passes.expires END`,
+		k.site, k.name, in.Expires.UnixMilli(), k.site, k.name)
+	c.add(`INSERT INTO carried (site, visit, kiosk, number, box) SELECT site, visit, CAST(? AS TEXT), CAST(? AS BIGINT), ? FROM passes WHERE site=? AND visit=?
+		ON CONFLICT (site, visit, kiosk) DO UPDATE SET number = excluded.number, box = excluded.box WHERE excluded.number > carried.number`,
+		kiosk, in.Number, in.Box, k.site, k.name)
 	c.add(`INSERT INTO holders (site, visit, kiosk) VALUES (?,?,?) ON CONFLICT DO NOTHING`, k.site, k.name, kiosk)
 	for covered, n := range in.Covers {
 		if covered != kiosk {
@@ -134,12 +186,13 @@ func (c *changes) carried(k visit, kiosk string, in wire.VisitCarried) {
 	}
 	c.add(`DELETE FROM carried WHERE site=? AND visit=? AND kiosk NOT IN
 		(SELECT kiosk FROM carried WHERE site=? AND visit=? ORDER BY box IS NULL, number DESC, kiosk LIMIT ?)`, k.site, k.name, k.site, k.name, wire.MaxVisitKiosks)
-	c.add(`DELETE FROM passes WHERE (site, visit) IN (SELECT site, visit FROM passes ORDER BY expires DESC LIMIT -1 OFFSET ?)`, maxPasses)
+	c.add(`DELETE FROM passes WHERE (site, visit) IN (SELECT site, visit FROM passes ORDER BY expires DESC LIMIT 1000000 OFFSET ?)`, maxPasses)
 }
 
 func (c *changes) code(k visit, in wire.VisitCode, expires int64) {
-	c.add(`INSERT INTO codes (site, code, visit, box, expires) VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING`, k.site, in.Code, k.name, in.Box, expires)
-	c.add(`DELETE FROM codes WHERE site=? AND visit=? AND code NOT IN (SELECT code FROM codes WHERE site=? AND visit=? ORDER BY expires DESC, rowid DESC LIMIT ?)`,
+	c.add(`INSERT INTO codes (site, code, visit, box, expires) SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS BIGINT)`+unless+`ON CONFLICT DO NOTHING`,
+		k.site, in.Code, k.name, in.Box, expires, k.site, k.name)
+	c.add(`DELETE FROM codes WHERE site=? AND visit=? AND code NOT IN (SELECT code FROM codes WHERE site=? AND visit=? ORDER BY expires DESC, code LIMIT ?)`,
 		k.site, k.name, k.site, k.name, codesOfVisit)
 }
 
@@ -150,28 +203,37 @@ func (c *changes) forget(k visit, kiosk string, now time.Time) {
 	c.add(`DELETE FROM carried WHERE site=? AND visit=?`, k.site, k.name)
 	c.add(`DELETE FROM codes WHERE site=? AND visit=?`, k.site, k.name)
 	c.add(`DELETE FROM passes WHERE site=? AND visit=?`, k.site, k.name)
-	c.add(`DELETE FROM forgotten WHERE rowid IN (SELECT rowid FROM forgotten ORDER BY until DESC LIMIT -1 OFFSET ?)`, maxForgotten)
+	c.add(`DELETE FROM forgotten WHERE (site, visit) IN (SELECT site, visit FROM forgotten ORDER BY until DESC LIMIT 1000000 OFFSET ?)`, maxForgotten)
 	delete(c.changed, k)
 }
 
 // worded are the events that hold words of a visitor.
 var worded = map[string]bool{"question.answered": true, "question.unanswered": true}
 
-// strip leaves of an event what may be kept of it. Its hash stays that of the whole.
-func (v *Visits) strip(a *store.Arrival) {
-	if a.Refused != "" {
-		return
+// strip leaves of events what may be kept of them. Their hashes stay those of the whole. q is where forgotten visits are
+// looked up, where the database is shared.
+func (v *Visits) strip(ctx context.Context, q querier, batch []store.Arrival) error {
+	forgotten, err := v.areForgotten(ctx, q, named(batch, worded))
+	if err != nil {
+		return err
 	}
-	typ := a.Event.Type
-	switch {
-	case typ == wire.EventVisitCarried, typ == wire.EventVisitCode, typ == wire.EventMemoryCommand:
-		a.Event.Data = nameOnly(a.Event.Data)
-	case worded[typ]:
-		var in wire.VisitForgotten
-		if json.Unmarshal(a.Event.Data, &in) == nil && v.isForgotten(visit{a.From.Site, in.Visit}) {
+	for i := range batch {
+		a := &batch[i]
+		if a.Refused != "" {
+			continue
+		}
+		typ := a.Event.Type
+		switch {
+		case carrying[typ], typ == wire.EventMemoryCommand:
 			a.Event.Data = nameOnly(a.Event.Data)
+		case worded[typ] && len(forgotten) > 0:
+			var in wire.VisitForgotten
+			if json.Unmarshal(a.Event.Data, &in) == nil && forgotten[visit{a.From.Site, in.Visit}] {
+				a.Event.Data = nameOnly(a.Event.Data)
+			}
 		}
 	}
+	return nil
 }
 
 // nameOnly is an event's data with nothing but the visit's name.

@@ -39,7 +39,10 @@ const (
 
 // Options of Visits. Dir and Notify are required.
 type Options struct {
-	Dir string // holds visits.db and the key of passes
+	Dir string // holds the key of passes, and visits.db where there is no Database
+	// Database is one of PostgreSQL, as postgres.Open gives it, that several hubs share. It stays open. The key of passes
+	// must be the same for all of them.
+	Database *sql.DB
 	// Notify sends a notice to a kiosk. It must not block for long; one that is lost is made up for when the kiosk comes.
 	Notify        func(to wire.Address, n wire.VisitNotice)
 	KeepForgotten time.Duration    // 0 means DefaultKeepForgotten
@@ -51,11 +54,12 @@ type Options struct {
 type Visits struct {
 	o      Options
 	db     *sql.DB
+	shared bool // with other hubs: what they do is seen in the database only
 	key    ed25519.PrivateKey
 	misses limiter
 
 	mu        sync.Mutex
-	forgotten map[visit]bool // all that the database has
+	forgotten map[visit]bool // all that the database has, unless it is shared
 }
 
 type visit struct{ site, name string }
@@ -77,6 +81,9 @@ func Open(ctx context.Context, o Options) (*Visits, error) {
 	key, err := openKey(filepath.Join(o.Dir, "pass.key"))
 	if err != nil {
 		return nil, fmt.Errorf("open visits: %w", err)
+	}
+	if o.Database != nil {
+		return &Visits{o: o, db: o.Database, shared: true, key: key}, nil
 	}
 	// What is deleted is overwritten (secure_delete), so that a forgotten visit is not to be found in free pages.
 	db, err := sqlite.Open(filepath.Join(o.Dir, "visits.db"), "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_secure_delete=on")
@@ -130,10 +137,49 @@ func (v *Visits) loadForgotten(ctx context.Context) error {
 	return rows.Err()
 }
 
-func (v *Visits) isForgotten(k visit) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.forgotten[k]
+// querier is the database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// areForgotten returns those of some visits that are forgotten.
+func (v *Visits) areForgotten(ctx context.Context, q querier, some []visit) (map[visit]bool, error) {
+	out := map[visit]bool{}
+	if len(some) == 0 {
+		return out, nil
+	}
+	if !v.shared {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		for _, k := range some {
+			if v.forgotten[k] {
+				out[k] = true
+			}
+		}
+		return out, nil
+	}
+	var sites, names []string
+	for _, k := range some {
+		sites, names = append(sites, k.site), append(names, k.name)
+	}
+	rows, err := q.QueryContext(ctx, `SELECT f.site, f.visit FROM unnest(?::text[], ?::text[]) AS u(site, visit) JOIN forgotten f ON f.site = u.site AND f.visit = u.visit`, sites, names)
+	if err != nil {
+		return nil, fmt.Errorf("read forgotten visits: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var k visit
+		if err := rows.Scan(&k.site, &k.name); err != nil {
+			return nil, fmt.Errorf("read forgotten visits: %w", err)
+		}
+		out[k] = true
+	}
+	return out, rows.Err()
+}
+
+func (v *Visits) isForgotten(ctx context.Context, k visit) (bool, error) {
+	all, err := v.areForgotten(ctx, v.db, []visit{k})
+	return all[k], err
 }
 
 // Run removes what has run out, until ctx ends.
@@ -171,11 +217,17 @@ func (v *Visits) sweep(ctx context.Context) error {
 }
 
 func (v *Visits) reload(ctx context.Context) error {
+	if v.shared {
+		return nil
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.forgotten = map[visit]bool{}
 	return v.loadForgotten(ctx)
 }
+
+// changeLock is the advisory lock of the hub that changes visits.
+const changeLock = 0x646f63656e740002
 
 type statement struct {
 	query string
@@ -189,6 +241,12 @@ func (v *Visits) exec(ctx context.Context, all []statement) (changed int64, err 
 		return 0, fmt.Errorf("change visits: %w", err)
 	}
 	defer tx.Rollback()
+	if v.shared {
+		// One hub after the other, so that none brings back what another has just forgotten.
+		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(?)`, int64(changeLock)); err != nil {
+			return 0, fmt.Errorf("change visits: %w", err)
+		}
+	}
 	for _, s := range all {
 		res, err := tx.ExecContext(ctx, s.query, s.args...)
 		if err != nil {
@@ -208,11 +266,19 @@ func (v *Visits) exec(ctx context.Context, all []statement) (changed int64, err 
 
 // truncate empties the write-ahead log, in which what was deleted still stands.
 func (v *Visits) truncate(ctx context.Context) error {
+	if v.shared {
+		return nil // PostgreSQL's log goes its own way
+	}
 	if _, err := v.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
 		return fmt.Errorf("empty the log of visits: %w", err)
 	}
 	return nil
 }
 
-// Close closes the database.
-func (v *Visits) Close() error { return v.db.Close() }
+// Close closes the database, unless that is shared.
+func (v *Visits) Close() error {
+	if v.shared {
+		return nil
+	}
+	return v.db.Close()
+}
