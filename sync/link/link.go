@@ -35,6 +35,8 @@ type Outbox interface {
 	Append(ctx context.Context, typ string, data any) (seq uint64, err error)
 	// Pending returns unacknowledged events after a position, in order.
 	Pending(after outbox.Position, max, maxBytes int) ([]outbox.Pending, error)
+	// Reports returns the unacknowledged events that tell of losses.
+	Reports(limit int) ([]outbox.Pending, error)
 	// Ack forgets what the hub has and says how many events that were.
 	Ack(wire.Ack) (freed uint64, err error)
 	// NextSession numbers the connection.

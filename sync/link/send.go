@@ -33,6 +33,9 @@ type sender struct {
 
 	dropped uint64 // events that made room in the outbox, when last looked at
 
+	news     bool             // there may be reports of losses that were not sent ahead
+	wasAhead map[eventID]bool // reports that were, since the last silence; at most maxAhead
+
 	// What the hub had acknowledged when the connection began. A hub that now says less was put back to an older copy.
 	stream string
 	acked  uint64
@@ -42,7 +45,7 @@ type sender struct {
 func (s *session) send(ctx context.Context) error {
 	opt := s.l.opt
 	begin := opt.Outbox.State()
-	d := &sender{s: s, told: begin.Depth, dropped: begin.Dropped, stream: begin.StreamID, acked: begin.AckedSeq}
+	d := &sender{s: s, told: begin.Depth, dropped: begin.Dropped, stream: begin.StreamID, acked: begin.AckedSeq, news: true}
 	silence := time.NewTimer(opt.AckTimeout) // since the last progress, while something waits for an acknowledgement
 	defer silence.Stop()
 	heartbeat := time.NewTimer(opt.StatusEvery)
@@ -69,6 +72,7 @@ func (s *session) send(ctx context.Context) error {
 				return err
 			}
 		case <-opt.Outbox.Changed():
+			d.news = true
 			if _, n := opt.Outbox.Counts(); n != d.dropped {
 				d.dropped = n
 				d.rewind() // some of those in the window are gone and will not be acknowledged
@@ -108,6 +112,9 @@ func (s *session) send(ctx context.Context) error {
 // fill publishes while there is something to publish and room for it.
 func (d *sender) fill() error {
 	l := d.s.l
+	if err := d.ahead(); err != nil {
+		return err
+	}
 	for d.window < l.opt.Window && len(d.tokens) < maxPublishes {
 		if wait := d.hold(time.Now()); wait != 0 {
 			d.held.Reset(wait)
@@ -163,6 +170,52 @@ func (d *sender) hold(now time.Time) time.Duration {
 		gather *= gatherUnanswered
 	}
 	return max(0, d.sent.Add(gather).Sub(now))
+}
+
+// Reports of losses that go ahead of what waits before them: as many in one message, and remembered.
+const (
+	aheadEvents = 64 // of less than 1 KiB each
+	maxAhead    = 4096
+)
+
+// ahead publishes reports of losses at once where more events wait before them than the window holds: the hub acknowledges
+// nothing behind a gap that it was not told of, and the window would never move. They come again in their turn, and the
+// hub knows them then.
+func (d *sender) ahead() error {
+	l := d.s.l
+	if !d.news || len(d.tokens) >= maxPublishes {
+		return nil
+	}
+	d.news = false
+	if depth, _ := l.opt.Outbox.Counts(); depth <= uint64(l.opt.Window) {
+		return nil
+	}
+	reports, err := l.opt.Outbox.Reports(maxAhead)
+	if err != nil {
+		return err
+	}
+	var events [][]byte
+	for _, r := range reports {
+		id := eventID{r.StreamID, r.Seq}
+		if d.wasAhead[id] {
+			continue
+		}
+		if len(events) == aheadEvents {
+			d.news = true // the rest with the next message
+			break
+		}
+		if d.wasAhead == nil || len(d.wasAhead) >= maxAhead {
+			d.wasAhead = map[eventID]bool{}
+		}
+		d.wasAhead[id] = true
+		events = append(events, r.Event)
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	d.tokens = append(d.tokens, d.s.client.Publish(l.addr.Topic(wire.KindEvent), 1, false, wire.JoinBatch(events)))
+	l.update(func(st *State) { st.Sent += uint64(len(events)) })
+	return nil
 }
 
 // answered is the oldest unanswered message's end, or never when there is none.
@@ -322,6 +375,7 @@ func (d *sender) stalled() error {
 		return errStalled
 	}
 	d.s.l.log.Debug("no acknowledgement, sending again", "session", d.s.number)
+	d.wasAhead, d.news = nil, true
 	d.rewind()
 	return nil
 }

@@ -85,6 +85,9 @@ func (o *Outbox) checkStream(s *stream) error {
 					o.degrade(fmt.Sprintf("the hash chain does not hold at event %d", seq))
 				}
 				s.hash = wire.Hash(b)
+				if isReport(b) {
+					o.reports = append(o.reports, Position{s.ordinal, seq})
+				}
 				return nil
 			})
 			if err != nil {

@@ -105,11 +105,12 @@ type Outbox struct {
 	held     uint64   // their bytes
 	dead     uint64   // bytes of deleted events that may still be on the disk
 	session  uint64
-	kiosk    string // name under which the store was written, empty for a new one
-	broken   error  // set when there is no store any more
-	losses   []Loss // found at Open
-	dropped  uint64 // events that made room since Open
-	aside    uint64 // dead letters held
+	kiosk    string     // name under which the store was written, empty for a new one
+	broken   error      // set when there is no store any more
+	losses   []Loss     // found at Open
+	dropped  uint64     // events that made room since Open
+	aside    uint64     // dead letters held
+	reports  []Position // of pending reports of losses, at most maxReports
 	degraded string
 
 	reclaimAt    uint64
@@ -269,7 +270,7 @@ func (o *Outbox) openStore(dir string) (err error) {
 		return err
 	}
 	if err = o.inspect(); err != nil {
-		o.streams, o.losses, o.depth, o.held, o.aside, o.session, o.kiosk = nil, nil, 0, 0, 0, 0, ""
+		o.streams, o.losses, o.reports, o.depth, o.held, o.aside, o.session, o.kiosk = nil, nil, nil, 0, 0, 0, 0, ""
 		err = errors.Join(err, o.db.Close())
 		o.db = nil
 	}

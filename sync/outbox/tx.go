@@ -19,8 +19,9 @@ type tx struct {
 	depth    uint64
 	held     uint64
 	dead     uint64
-	dropped  uint64 // events that made room
-	aside    uint64 // dead letters
+	dropped  uint64     // events that made room
+	aside    uint64     // dead letters
+	reports  []Position // new reports of losses
 	session  uint64
 	appended bool
 	dirty    bool
@@ -101,6 +102,9 @@ func (t *tx) put(e wire.Event) error {
 		return err
 	}
 	cur.last, cur.hash = e.Seq, wire.Hash(b)
+	if e.Type == LostType {
+		t.reports = append(t.reports, Position{cur.ordinal, e.Seq})
+	}
 	t.depth++
 	t.held += uint64(len(b))
 	t.appended, t.dirty = true, true
@@ -322,6 +326,7 @@ func (t *tx) commit() error {
 	o.mu.Lock()
 	o.streams, o.depth, o.held, o.dead, o.session = t.streams, t.depth, t.held, t.dead, t.session
 	o.dropped, o.aside = t.dropped, t.aside
+	o.reports = pendingReports(append(o.reports, t.reports...), o.streams)
 	if t.note != "" {
 		o.degrade(t.note)
 	}
