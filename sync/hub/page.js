@@ -42,6 +42,7 @@
     const news = await answer.json();
     fill(document.getElementById("counts"), news.counts);
     fill(document.getElementById("enrol"), news.enrol);
+    fill(document.getElementById("rollouts"), news.rollouts);
     fill(document.getElementById("kiosks"), news.kiosks);
     if (news.last > Number(rows.dataset.last)) {
       prepend(news.events);
@@ -59,6 +60,29 @@
     }
     setTimeout(loop, period);
   }
+
+  // A button of a rollout asks the hub for what it says, and shows what the hub answers.
+  const refused = document.getElementById("refused");
+  document.getElementById("rollouts").addEventListener("click", async (event) => {
+    const button = event.target.closest("button[data-do]");
+    if (!button || (button.dataset.ask && !confirm(button.dataset.ask))) return;
+    button.disabled = true;
+    refused.hidden = true;
+    try {
+      const answer = await fetch("/api/v1/rollouts/" + encodeURIComponent(button.dataset.rollout) + "/" + button.dataset.do, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "Docent-Publish": "1" },
+        body: JSON.stringify({ by: document.getElementById("rollouts").dataset.by }),
+        signal: AbortSignal.timeout(10000),
+      });
+      if (!answer.ok) throw new Error((await answer.json()).detail);
+      await ask();
+    } catch (error) {
+      refused.textContent = error.message;
+      refused.hidden = false;
+    }
+    button.disabled = false;
+  });
 
   localTimes(document);
   loop();

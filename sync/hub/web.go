@@ -44,6 +44,8 @@ type page struct {
 	Kiosks      []kioskView
 	Waiting     []waitingView // kiosks that wait for a certificate
 	Fingerprint string
+	R           words         // texts about rollouts
+	Rollouts    []rolloutCard // the newest first
 	Events      []store.Event
 	Last        int64 // id of the newest event shown
 	// Alarm is the message on the kiosks' screens, in the page's language or another; empty where there is none.
@@ -135,7 +137,7 @@ func (h *Hub) live(c *fiber.Ctx) error {
 		return err
 	}
 	parts := fiber.Map{"last": p.Last}
-	for _, name := range []string{"counts", "enrol", "kiosks", "events"} {
+	for _, name := range []string{"counts", "enrol", "rollouts", "kiosks", "events"} {
 		var b strings.Builder
 		if err := pageTemplate.ExecuteTemplate(&b, name, p); err != nil {
 			return err
@@ -159,6 +161,9 @@ func (h *Hub) page(c *fiber.Ctx, after int64) (page, error) {
 		return page{}, err
 	}
 	if p.Waiting, err = h.waitingViews(c.UserContext()); err != nil {
+		return page{}, err
+	}
+	if p.R, p.Rollouts, err = h.rolloutCards(c.UserContext(), lang); err != nil {
 		return page{}, err
 	}
 	p.Fingerprint = h.Fingerprint()
