@@ -61,8 +61,9 @@ type State struct {
 
 // Reasons of the kiosk's own.
 const (
-	ReasonHub   = "hub_not_trusted" // the hub is another one than the kiosk was enrolled at
-	ReasonClock = "clock"           // this kiosk's clock and the hub's differ too much for certificates
+	ReasonHub      = "hub_not_trusted" // the hub is another one than the kiosk was enrolled at
+	ReasonIdentity = "identity"        // the certificate on the disk is of no use; only [Look] says so
+	ReasonClock    = "clock"           // this kiosk's clock and the hub's differ too much for certificates
 )
 
 // Error is why hub and kiosk do not come together.
@@ -111,6 +112,18 @@ type pending struct {
 // Open reads the identity of a folder. One that cannot be read, or that is for another name or another hub than set, is
 // set aside; the kiosk asks anew.
 func Open(opt Options) (*Identity, error) {
+	i, err := fresh(opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.load(); err != nil {
+		return nil, fmt.Errorf("open identity: %w", err)
+	}
+	return i, nil
+}
+
+// fresh is an identity that has read nothing yet.
+func fresh(opt Options) (*Identity, error) {
 	if err := opt.Kiosk.Validate(); err != nil {
 		return nil, fmt.Errorf("open identity: %w", err)
 	}
@@ -141,11 +154,7 @@ func Open(opt Options) (*Identity, error) {
 	if opt.Rand == nil {
 		opt.Rand = rand.Float64
 	}
-	i := &Identity{opt: opt, host: u.Host, log: opt.Logger, changed: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
-	if err := i.load(); err != nil {
-		return nil, fmt.Errorf("open identity: %w", err)
-	}
-	return i, nil
+	return &Identity{opt: opt, host: u.Host, log: opt.Logger, changed: make(chan struct{}, 1), wake: make(chan struct{}, 1)}, nil
 }
 
 // State describes the identity now.
