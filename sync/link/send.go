@@ -162,6 +162,9 @@ const gatherUnanswered = 5
 // hold is how long events are gathered before the next message, 0 when it may go. Full messages go one after the other.
 func (d *sender) hold(now time.Time) time.Duration {
 	depth, _ := d.s.l.opt.Outbox.Counts()
+	if depth == 0 {
+		return d.s.l.opt.Gather // there is nothing to look for
+	}
 	if d.full || depth >= uint64(d.window+batchEvents) {
 		return 0
 	}
@@ -197,12 +200,9 @@ func (d *sender) ahead() error {
 	var events [][]byte
 	for _, r := range reports {
 		id := eventID{r.StreamID, r.Seq}
-		if d.wasAhead[id] {
+		if d.wasAhead[id] || len(events) == aheadEvents {
+			d.news = d.news || !d.wasAhead[id] // the rest with the next message
 			continue
-		}
-		if len(events) == aheadEvents {
-			d.news = true // the rest with the next message
-			break
 		}
 		if d.wasAhead == nil || len(d.wasAhead) >= maxAhead {
 			d.wasAhead = map[eventID]bool{}

@@ -80,7 +80,7 @@ func (t *tx) moveAside(s *stream, l letterOf) error {
 		return err
 	}
 	s.report(l.seq, l.seq) // a hole that needs no second report
-	t.dirty = true
+	t.dirty, t.torn = true, true
 	if err := t.set(streamKey(s.ordinal), s.meta); err != nil {
 		return err
 	}

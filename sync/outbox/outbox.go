@@ -105,6 +105,7 @@ type Outbox struct {
 	held     uint64   // their bytes
 	dead     uint64   // bytes of deleted events that may still be on the disk
 	session  uint64
+	newest   newest     // of the present stream, in memory as well
 	kiosk    string     // name under which the store was written, empty for a new one
 	broken   error      // set when there is no store any more
 	losses   []Loss     // found at Open

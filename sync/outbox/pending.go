@@ -56,9 +56,13 @@ func (o *Outbox) Pending(after Position, limit, maxBytes int) ([]Pending, error)
 	}
 	o.mu.Lock()
 	streams, broken := append([]stream(nil), o.streams...), o.broken
+	newest, ok := o.newest.after(after, streams[len(streams)-1].meta.Acked, limit, maxBytes)
 	o.mu.Unlock()
 	if o.db == nil {
 		return nil, fmt.Errorf("read outbox: no store: %w", broken)
+	}
+	if ok {
+		return newest, nil
 	}
 
 	var out []Pending

@@ -28,12 +28,14 @@ type tx struct {
 	deletes  int
 	moved    int
 	movedLen int
-	full     error  // set once the disk was found too full
-	checked  bool   // whether the disk was looked at
-	none     error  // set once the disk was found to have nothing left
-	looked   bool   // whether the disk was looked at for that
-	note     string // what is degraded once this is durable
-	failed   error  // set when something went wrong half-way: nothing of this may be committed
+	full     error     // set once the disk was found too full
+	checked  bool      // whether the disk was looked at
+	none     error     // set once the disk was found to have nothing left
+	looked   bool      // whether the disk was looked at for that
+	note     string    // what is degraded once this is durable
+	failed   error     // set when something went wrong half-way: nothing of this may be committed
+	fresh    []Pending // what is appended
+	torn     bool      // the newest events are not what they were, apart from fresh
 }
 
 func (o *Outbox) begin() *tx {
@@ -101,6 +103,7 @@ func (t *tx) put(e wire.Event) error {
 	if err := t.txn.Set(eventKey(cur.ordinal, e.Seq), b); err != nil {
 		return err
 	}
+	t.fresh = append(t.fresh, Pending{Position: Position{cur.ordinal, e.Seq}, StreamID: cur.meta.ID, Seq: e.Seq, Event: b})
 	cur.last, cur.hash = e.Seq, wire.Hash(b)
 	if e.Type == LostType {
 		t.reports = append(t.reports, Position{cur.ordinal, e.Seq})
@@ -278,7 +281,7 @@ func (t *tx) beginStream(end uint64) error {
 		}
 	}
 	t.streams = append(t.streams, next)
-	t.dirty = true
+	t.dirty, t.torn = true, true
 	return t.set(streamKey(next.ordinal), next.meta)
 }
 
@@ -326,6 +329,11 @@ func (t *tx) commit() error {
 	o.mu.Lock()
 	o.streams, o.depth, o.held, o.dead, o.session = t.streams, t.depth, t.held, t.dead, t.session
 	o.dropped, o.aside = t.dropped, t.aside
+	if t.torn {
+		o.newest = newest{}
+	} else {
+		o.newest.add(t.fresh)
+	}
 	o.reports = pendingReports(append(o.reports, t.reports...), o.streams)
 	if t.note != "" {
 		o.degrade(t.note)

@@ -24,7 +24,7 @@ const (
 	// A transaction of few events waits a moment for more: each costs a sync of the disk, and writes again the pages that its
 	// events share with those of others.
 	fewEvents  = 64
-	gatherTime = 10 * time.Millisecond
+	gatherTime = 20 * time.Millisecond
 	ackSpacing = 20 * time.Millisecond
 	maxDirty   = 100_000 // acknowledgements waiting to be sent; a stream beyond them is answered when its kiosk sends again
 )
