@@ -163,7 +163,7 @@ func leaves(err error) []error {
 	return []error{err}
 }
 
-// scalar turns the text of a variable into a number or duration, and a number of a file into a text: camera 0 and a
+// scalar turns the text of a variable into a number, duration or boolean, and a number of a file into a text: camera 0 and a
 // kiosk named 7 are meant as texts.
 func scalar(from, to reflect.Type, v any) (any, error) {
 	if text, ok := v.(string); ok {
@@ -186,6 +186,12 @@ func scalar(from, to reflect.Type, v any) (any, error) {
 				return nil, fmt.Errorf("%q is not a number", text)
 			}
 			return f, nil
+		case to.Kind() == reflect.Bool:
+			b, err := strconv.ParseBool(text)
+			if err != nil {
+				return nil, fmt.Errorf("%q is neither true nor false", text)
+			}
+			return b, nil
 		}
 		return v, nil
 	}
