@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"docent/sync/hub/authority"
-	"docent/sync/hub/mochi"
+	"docent/sync/hub/broker"
 	"docent/sync/hub/store"
 	"docent/sync/wire"
 )
@@ -28,10 +28,7 @@ func (h *Hub) tlsConfig() *tls.Config {
 			return err
 		},
 	}
-	enrol := &tls.Config{
-		MinVersion: tls.VersionTLS13, NextProtos: []string{wire.ProtocolEnrol}, GetCertificate: server,
-		ClientAuth: tls.RequestClientCert, SessionTicketsDisabled: true,
-	}
+	enrol := h.enrolTLS()
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, GetCertificate: server,
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
@@ -40,6 +37,14 @@ func (h *Hub) tlsConfig() *tls.Config {
 			}
 			return line, nil
 		},
+	}
+}
+
+// enrolTLS is for enrolment, which takes any certificate or none.
+func (h *Hub) enrolTLS() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{wire.ProtocolEnrol}, ClientAuth: tls.RequestClientCert, SessionTicketsDisabled: true,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return h.authority.Server() },
 	}
 }
 
@@ -132,7 +137,7 @@ func refusalOf(err error) wire.Refusal {
 }
 
 // Admit allows kiosks of the hub's site that show a certificate that holds, unless two machines use it.
-func (r receiver) Admit(c mochi.Connection) error {
+func (r receiver) Admit(c broker.Connection) error {
 	<-r.started
 	if err := r.Allowed(c); err != nil {
 		return err
@@ -144,7 +149,7 @@ func (r receiver) Admit(c mochi.Connection) error {
 }
 
 // Allowed says why a connection may not go on: its certificate has run out or was revoked.
-func (r receiver) Allowed(c mochi.Connection) error {
+func (r receiver) Allowed(c broker.Connection) error {
 	<-r.started
 	if r.h.cfg.Clear {
 		if r.h.cfg.Site != "" && c.Kiosk.Site != r.h.cfg.Site {
@@ -183,23 +188,33 @@ type guarded struct {
 	session   uint64   // newest number in the newest boot
 	takeovers []time.Time
 	conflict  time.Time // last seen
+
+	// At a broker beyond this process.
+	sessions map[string]uint64 // newest of each boot id
+	returns  []time.Time       // of boot ids that came back
+}
+
+// of is what is known of a kiosk. The caller holds the lock.
+func (g *guard) of(kiosk wire.Address) *guarded {
+	if g.kiosks == nil || len(g.kiosks) >= maxGuarded {
+		g.kiosks = map[wire.Address]*guarded{}
+	}
+	k := g.kiosks[kiosk]
+	if k == nil {
+		k = &guarded{}
+		g.kiosks[kiosk] = k
+	}
+	return k
 }
 
 // admit tells whether a connection may replace the open one of its name, if there is one. A machine that starts anew
 // has a boot id that was never seen; one that comes back with an id from before another's is a second machine. A kiosk
 // numbers its connections; two programs of one machine that quarrel do not count together. For clients that say neither,
 // the number of takeovers decides.
-func (g *guard) admit(c mochi.Connection, now time.Time) bool {
+func (g *guard) admit(c broker.Connection, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.kiosks == nil || len(g.kiosks) >= maxGuarded {
-		g.kiosks = map[wire.Address]*guarded{}
-	}
-	k := g.kiosks[c.Kiosk]
-	if k == nil {
-		k = &guarded{}
-		g.kiosks[c.Kiosk] = k
-	}
+	k := g.of(c.Kiosk)
 	i := slices.Index(k.boots, c.BootID)
 	newest := i >= 0 && i == len(k.boots)-1
 	second := c.BootID != "" && (i >= 0 && !newest || newest && c.Session <= k.session)

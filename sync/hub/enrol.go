@@ -35,8 +35,10 @@ type enrolment struct {
 	h      *Hub
 	server *http.Server
 	conns  *handed
-	asks   bucket
-	tries  bucket
+	// listener is of enrolment alone; nil where connections are handed over by the broker.
+	listener net.Listener
+	asks     bucket
+	tries    bucket
 }
 
 func newEnrolment(h *Hub) *enrolment {
@@ -55,7 +57,11 @@ func newEnrolment(h *Hub) *enrolment {
 
 // run serves the connections that are handed over until close.
 func (e *enrolment) run() {
-	if err := e.server.Serve(e.conns); err != nil && !errors.Is(err, http.ErrServerClosed) {
+	var from net.Listener = e.conns
+	if e.listener != nil {
+		from = e.listener
+	}
+	if err := e.server.Serve(from); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		e.h.log.Error("enrolment ended", "err", err)
 	}
 }

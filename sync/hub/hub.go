@@ -4,7 +4,6 @@ package hub
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,9 +13,12 @@ import (
 	"time"
 
 	"docent/sync/hub/authority"
+	"docent/sync/hub/brokerfiles"
 	"docent/sync/hub/content"
 	"docent/sync/hub/ingest"
+	"docent/sync/hub/jetstream"
 	"docent/sync/hub/mochi"
+	"docent/sync/hub/mosquitto"
 	"docent/sync/hub/rollout"
 	"docent/sync/hub/store"
 	"docent/sync/hub/visits"
@@ -30,6 +32,8 @@ type Config struct {
 	HTTPListen string // host:port; port 0 picks one
 	// Site is the one site whose kiosks may connect; empty admits every site.
 	Site string
+	// Beyond is a broker outside of this process; nil: the embedded one, at MQTTListen.
+	Beyond *Beyond
 	// Clear is without TLS and certificates, on an address of this machine only: for the demo. Otherwise the hub is a
 	// certificate authority of its own, in the folder "authority", and lets in what that has signed.
 	Clear bool
@@ -45,13 +49,15 @@ type Broker interface {
 	Publish(topic string, payload []byte, retain bool) error
 	// Recheck ends the connections that are not allowed any more.
 	Recheck()
-	// Addr is where kiosks connect.
-	Addr() net.Addr
 	// Close ends all connections and waits for their goroutines.
 	Close() error
 }
 
-var _ Broker = (*mochi.Broker)(nil)
+var (
+	_ Broker = (*mochi.Broker)(nil)
+	_ Broker = (*mosquitto.Broker)(nil)
+	_ Broker = (*jetstream.Broker)(nil)
+)
 
 // Hub is a hub that runs, or will.
 type Hub struct {
@@ -74,6 +80,7 @@ type Hub struct {
 	visits    *visits.Visits
 	ingest    *ingest.Ingest
 	broker    Broker
+	address   string // of the broker, for kiosks
 	http      net.Listener
 }
 
@@ -85,6 +92,14 @@ func New(cfg Config) (*Hub, error) {
 	if cfg.Site != "" {
 		if err := wire.ValidName(cfg.Site); err != nil {
 			return nil, fmt.Errorf("hub: site: %w", err)
+		}
+	}
+	if cfg.Beyond != nil {
+		if cfg.Clear {
+			return nil, errBeyondClear
+		}
+		if err := cfg.Beyond.validate(); err != nil {
+			return nil, fmt.Errorf("hub: %w", err)
 		}
 	}
 	if cfg.Clear {
@@ -121,7 +136,7 @@ func loopback(addr string) error {
 func (h *Hub) Ready() <-chan struct{} { return h.ready }
 
 // MQTTAddr is where kiosks connect, "127.0.0.1:1883". It is known when Ready is closed.
-func (h *Hub) MQTTAddr() string { return h.broker.Addr().String() }
+func (h *Hub) MQTTAddr() string { return h.address }
 
 // Fingerprint is what kiosks know the hub by, empty for one in clear. It is known when Ready is closed.
 func (h *Hub) Fingerprint() string {
@@ -158,8 +173,10 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	if err := h.followRollouts(ctx); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
-	if err := h.store.AllLost(ctx, h.cfg.Clock()); err != nil {
-		return fmt.Errorf("hub: %w", err)
+	if h.cfg.Beyond == nil { // else kiosks are connected whether this process runs or not
+		if err := h.store.AllLost(ctx, h.cfg.Clock()); err != nil {
+			return fmt.Errorf("hub: %w", err)
+		}
 	}
 	// The page's address first: kiosks should not connect to a hub that then fails to start.
 	if h.http, err = net.Listen("tcp", h.cfg.HTTPListen); err != nil {
@@ -169,24 +186,39 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	defer h.ingest.Close()
 
 	started := make(chan struct{})
-	options := mochi.Options{Listen: h.cfg.MQTTListen, Receiver: receiver{h, started}, Logger: h.log}
 	h.enrolment = newEnrolment(h)
-	if !h.cfg.Clear {
-		options.TLS = h.tlsConfig()
-		options.Next = map[string]func(*tls.Conn){wire.ProtocolEnrol: h.enrolment.conns.serve}
+	if h.cfg.Beyond != nil {
+		if err := h.listenForEnrolment(); err != nil {
+			return errors.Join(fmt.Errorf("hub: %w", err), h.http.Close())
+		}
 	}
 	var own sync.WaitGroup
 	own.Go(h.enrolment.run)
 	defer own.Wait()
 	defer h.enrolment.close()
-	h.broker, err = mochi.Start(options)
-	if err != nil {
+	if h.broker, h.address, err = h.startBroker(started); err != nil {
 		return errors.Join(fmt.Errorf("hub: %w", err), h.http.Close())
 	}
+	messenger := h.broker
+	defer func() { err = errors.Join(err, messenger.Close()) }()
+	var files *brokerfiles.Files
+	wake := make(chan struct{}, 1)
+	if h.cfg.Beyond != nil {
+		h.broker = beyond{messenger, wake}
+		if o := h.cfg.Beyond.Files; o != nil {
+			with := *o
+			with.Authority, with.Site = h.authority, h.cfg.Site
+			if files, err = brokerfiles.New(with); err != nil {
+				return errors.Join(fmt.Errorf("hub: %w", err), h.http.Close())
+			}
+		}
+	}
 	close(started)
-	defer func() { err = errors.Join(err, h.broker.Close()) }()
 
 	var renewing sync.WaitGroup
+	if files != nil {
+		renewing.Go(func() { h.keepFiles(ctx, files, wake) })
+	}
 	renewing.Go(func() { h.content.Run(ctx) })
 	renewing.Go(func() { h.rollouts.Run(ctx) })
 	renewing.Go(func() { h.visits.Run(ctx) })

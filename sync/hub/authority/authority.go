@@ -15,8 +15,10 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,6 +52,8 @@ type Authority struct {
 
 	mu     sync.Mutex
 	server *tls.Certificate // the hub's own, made anew at each start; nil at first
+
+	workers map[string]*tls.Certificate // those of hub processes at a broker
 }
 
 // Open reads the authority of a folder, or makes one where there is none. Its key is readable by its owner only.
@@ -106,7 +110,7 @@ func (a *Authority) create(dir string) error {
 	}
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "docent hub authority"}, NotBefore: begin, NotAfter: end,
-		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -139,10 +143,14 @@ func (a *Authority) Issue(kiosk wire.Address, csr *x509.CertificateRequest) (*x5
 	})
 }
 
+// sign signs a certificate under a new serial number. One for a client says its name and number as a URI too.
 func (a *Authority) sign(public any, template *x509.Certificate) (*x509.Certificate, error) {
 	var err error
 	if template.SerialNumber, err = newSerial(); err != nil {
 		return nil, err
+	}
+	if template.URIs == nil && slices.Contains(template.ExtKeyUsage, x509.ExtKeyUsageClientAuth) {
+		template.URIs = []*url.URL{uri(template.Subject.CommonName, template.SerialNumber.Text(16))}
 	}
 	template.KeyUsage, template.BasicConstraintsValid = x509.KeyUsageDigitalSignature, true
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, public, a.key)
