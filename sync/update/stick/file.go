@@ -98,7 +98,7 @@ func (b *File) read(f *os.File) error {
 			return in.err // the disk's, not the archive's
 		case errors.Is(err, io.EOF):
 			return b.complete(info.Size())
-		case errors.Is(err, io.ErrUnexpectedEOF):
+		case errors.Is(err, io.ErrUnexpectedEOF) && n > 0:
 			return &BrokenError{codeTorn, fmt.Errorf("it ends within the archive, after %d files", n)}
 		case err != nil && len(b.metadata) > 0:
 			return &BrokenError{codeTorn, fmt.Errorf("after %d files comes something else: %w", n, err)}
