@@ -68,7 +68,7 @@ type Options struct {
 	// Traces are the records of the guide's turns; nil: staff cannot read any.
 	Traces Traces
 	// Status is what staff read on the diagnostics page about the parts outside the kiosk, by name: "version", "link",
-	// "outbox". Nil: nothing.
+	// "outbox"; and for everybody, as /readyz tells it, "hub": whether that is connected, in a word. Nil: nothing.
 	Status func() map[string]string
 }
 

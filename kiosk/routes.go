@@ -148,6 +148,11 @@ func (k *Kiosk) readyz(c *fiber.Ctx) error {
 		h := k.camera.Health()
 		out["camera_since"], out["camera_trouble"], out["camera_opened"] = h.Since.UTC(), h.Trouble, h.Opened
 	}
+	if k.status != nil {
+		if hub := k.status()["hub"]; hub != "" {
+			out["hub"] = hub
+		}
+	}
 	return c.JSON(out)
 }
 

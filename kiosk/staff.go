@@ -110,6 +110,7 @@ func (k *Kiosk) postStaff(c *fiber.Ctx) error {
 			d.Status = k.status()
 			d.Version = d.Status["version"]
 			delete(d.Status, "version")
+			delete(d.Status, "hub") // a word of "link"
 		}
 		return c.JSON(d)
 	})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,12 +112,13 @@ func (d doctor) examine(ctx context.Context) findings {
 	running := d.running(ctx)
 	for _, check := range []func(context.Context) finding{
 		d.openCV, d.page, d.release, func(ctx context.Context) finding { return d.camera(ctx, running) }, d.labels, d.voice, d.model, d.disk,
-		func(ctx context.Context) finding { return d.port(running) }, d.hub, d.clock,
+		func(ctx context.Context) finding { return d.port(running) }, d.brightness, d.screenshot,
 	} {
-		f := check(ctx)
-		r.OK = r.OK && f.Status != wellMissing
-		r.Checks = append(r.Checks, f)
+		r.Checks = append(r.Checks, check(ctx))
 	}
+	r.Checks = append(r.Checks, d.hub(ctx, running)...)
+	r.Checks = append(r.Checks, d.clock(ctx))
+	r.OK = !slices.ContainsFunc(r.Checks, func(f finding) bool { return f.Status == wellMissing })
 	return r
 }
 
@@ -211,6 +212,8 @@ func (d doctor) camera(ctx context.Context, running *runningKiosk) finding {
 		return note(name, "none in the settings; "+there, "Set camera.source to one of them.")
 	case source == "":
 		return note(name, "none in the settings; "+there, "Visitors send photos from their phones, or find exhibits by number and name.")
+	case running != nil && running.Camera == "":
+		return found(name, shownSource(source)+" is the running kiosk's, which is not ready yet")
 	case running != nil && running.Camera == string(camera.StateReady):
 		return found(name, shownSource(source)+" is in use by the running kiosk")
 	case running != nil:
@@ -341,45 +344,14 @@ func (d doctor) disk(context.Context) finding {
 
 func gibibytes(n uint64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
-// runningKiosk is what a kiosk that runs already says of itself.
-type runningKiosk struct {
-	Status        string `json:"status"`
-	Release       string `json:"release"`
-	Camera        string `json:"camera"`
-	CameraTrouble string `json:"camera_trouble"`
-}
-
-// running asks whether a kiosk runs already; nil where none answers.
-func (d doctor) running(ctx context.Context) *runningKiosk {
-	host, port, err := net.SplitHostPort(d.config.Listen)
-	if err != nil || port == "0" {
-		return nil
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
-	if err != nil {
-		return nil
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil
-	}
-	defer res.Body.Close()
-	var k runningKiosk
-	if json.NewDecoder(http.MaxBytesReader(nil, res.Body, 64<<10)).Decode(&k) != nil || k.Status != "ready" {
-		return nil
-	}
-	return &k
-}
-
 func (d doctor) port(running *runningKiosk) finding {
 	const name = "Address"
 	if running != nil {
-		return found(name, d.config.Listen+": a kiosk answers there already, with release "+running.Release)
+		said := "with release " + running.Release
+		if !running.ready() {
+			said = "which is not ready for visitors"
+		}
+		return found(name, d.config.Listen+": a kiosk answers there already, "+said)
 	}
 	l, err := net.Listen("tcp", d.config.Listen)
 	if err != nil {
@@ -391,26 +363,24 @@ func (d doctor) port(running *runningKiosk) finding {
 	return found(name, d.config.Listen+" is free")
 }
 
-func (d doctor) hub(ctx context.Context) finding {
-	const name = "Hub"
-	if d.config.Hub.Broker == "" {
-		return note(name, "none in the settings", "The kiosk keeps what happens until there is one.")
-	}
-	u, err := url.Parse(d.config.Hub.Broker)
+// brightness asks what dims the screen, and dims nothing.
+func (d doctor) brightness(ctx context.Context) finding {
+	const name = "Brightness"
+	by, err := newOwnScreen(d.config).light.By(ctx)
 	if err != nil {
-		return missing(name, err.Error(), "")
+		return note(name, "the page dims itself: "+err.Error(), "docs/kiosk.md says what a screen needs to be dimmed itself.")
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", u.Host)
+	return found(name, "set by "+by)
+}
+
+// screenshot asks what takes pictures of the screen, and takes none.
+func (d doctor) screenshot(ctx context.Context) finding {
+	const name = "Screenshots"
+	by, err := newOwnScreen(d.config).camera.By(ctx)
 	if err != nil {
-		return note(name, "not in reach: "+err.Error(), "The kiosk works without, and sends everything when the hub is back.")
+		return note(name, "none: "+err.Error(), "Optional: docs/kiosk.md says how the browser gives them (screen.devtools).")
 	}
-	if err := conn.Close(); err != nil {
-		return note(name, err.Error(), "")
-	}
-	return found(name, u.Host+" answers")
+	return found(name, "taken by "+by)
 }
 
 func (d doctor) clock(context.Context) finding {

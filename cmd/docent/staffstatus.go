@@ -27,6 +27,7 @@ func staffStatus(box *outbox.Outbox, line *link.Link, id *enrol.Identity) map[st
 		if !s.Connected {
 			word = "not connected"
 		}
+		out["hub"] = word
 		if !s.Since.IsZero() {
 			word += " since " + s.Since.UTC().Format(time.DateTime) + " UTC"
 		}
