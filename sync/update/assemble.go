@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 
 	"docent/internal/durable"
+	"docent/localindex/release"
 	"docent/sync/update/bundle"
 )
 
@@ -36,6 +38,23 @@ func (s *Store) inventory(ctx context.Context, dirs ...string) map[string]place 
 		}
 	}
 	return places
+}
+
+// sound is what is left of an inventory without the files that are damaged.
+func (s *Store) sound(ctx context.Context, have map[string]place, dirs ...string) map[string]place {
+	bad := map[string]bool{}
+	for _, dir := range dirs {
+		var damaged *release.DamagedError
+		if _, err := release.Verify(ctx, dir); errors.As(err, &damaged) {
+			for _, d := range damaged.Damages {
+				bad[filepath.Join(dir, filepath.FromSlash(d.Path))] = true
+			}
+		} else if err != nil {
+			return nil // all of it travels
+		}
+	}
+	maps.DeleteFunc(have, func(_ string, p place) bool { return bad[p.file] })
+	return have
 }
 
 // missing lists, each once, the chunks of an index that are neither installed nor fetched.

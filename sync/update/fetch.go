@@ -44,6 +44,13 @@ type fetcher struct {
 	block  atomic.Int64
 	done   atomic.Int64 // bytes of objects that are here
 	came   atomic.Int64 // bytes of content received since the start
+	room   func() error // asked before each block is kept; nil asks nobody
+}
+
+func newFetcher(source Source) *fetcher {
+	f := &fetcher{source: source}
+	f.block.Store(firstBlock)
+	return f
 }
 
 // fetch asks for one block, again and again until an answer comes or ctx ends.
@@ -177,6 +184,11 @@ func (f *fetcher) attempt(ctx context.Context, dir string, want bundle.Chunk, co
 		}
 		if len(c.Data) == 0 || c.Offset != have {
 			return &objectError{"wrong_block", fmt.Errorf("object %s: a block of %d bytes at %d, asked at %d", want.SHA256, len(c.Data), c.Offset, have)}
+		}
+		if f.room != nil {
+			if err := f.room(); err != nil {
+				return err
+			}
 		}
 		if _, err := part.WriteAt(c.Data, have); err != nil {
 			return err

@@ -1,11 +1,13 @@
 package update
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +19,7 @@ import (
 
 // A child of this test binary follows a house and kills itself at a durable step, as a power cut would.
 const (
-	envChild = "DOCENT_UPDATE_CHILD" // folder of the house, of the kiosk, the first release, the point, and whether the release is bad
+	envChild = "DOCENT_UPDATE_CHILD" // see TestChild
 	sep      = "\x1f"
 )
 
@@ -29,10 +31,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// TestChild is a kiosk that dies. It is told the folders of the house and of the kiosk, the first release, the point at
+// which to die, which release is bad, if any, and in which state the rollout is aborted, if at all.
 func TestChild(t *testing.T) {
 	spec := os.Getenv(envChild)
 	if spec == "" {
-		t.Skip("only a part of TestKilledAtEachStep")
+		t.Skip("only a part of the tests that kill a kiosk")
 	}
 	p := strings.Split(spec, sep)
 	h := openHouse(t, p[0])
@@ -53,8 +57,58 @@ func TestChild(t *testing.T) {
 			select {}
 		}
 	}
+	if p[5] != "" {
+		abortIn(u, k, h, wire.DeployStatus(p[5]))
+	}
 	if err := errors.Join(u.resume(t.Context()), u.once(t.Context())); err != nil {
 		t.Log(err)
+	}
+}
+
+// abortIn has the hub abort the rollout when the kiosk comes to a state, and keeps it there until it has heard.
+func abortIn(u *Updater, k *kiosk, h *house, state wire.DeployStatus) {
+	told := false
+	tell := func() {
+		if !told {
+			told = true
+			data, err := os.ReadFile(h.wish)
+			if err != nil {
+				h.t.Error(err)
+			}
+			d, err := wire.DecodeDesired(data)
+			if err != nil {
+				h.t.Error(err)
+			}
+			d.Abort, d.Back = true, false
+			h.want(d)
+			u.Desired()
+		}
+	}
+	switch state {
+	case wire.DeployDownloading:
+		h.fail = func(req wire.Fetch) error {
+			if told || wire.ValidObject(req.Name) {
+				tell()
+				if req.Name != wire.DesiredName {
+					return errors.New("the line hangs")
+				}
+			}
+			return nil
+		}
+	case wire.DeployPauseBeforeInstall:
+		k.stage.busy = true
+		k.stage.asked = tell
+	default:
+		k.stage.at = func(ctx context.Context, at wire.DeployStatus) error {
+			if at == state {
+				tell()
+			}
+			if told && at != wire.DeployInstalling { // a switch is not given up half way
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}
 	}
 }
 
@@ -74,82 +128,194 @@ func openHouse(t testing.TB, dir string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{t: t, now: epoch, hub: hub, objects: filepath.Join(dir, "objects"), asked: map[string]int{}}
-}
-
-// TestKilledAtEachStep kills the kiosk at each durable step of a deployment, of a good release and of one that is
-// taken back: what is shown after the kill is the old release or the new, whole, and at the next start all ends well.
-func TestKilledAtEachStep(t *testing.T) {
-	points := []string{"saved pending", "saved downloading", "saved downloaded", "assembled", "saved verifying",
-		"saved pause_before_installing", "saved installing", "shown", "saved pause_before_committing", "saved success"}
-	for _, from := range []string{"first", "update"} {
-		for _, bad := range []bool{false, true} {
-			for _, point := range points {
-				if bad && point == "saved success" {
-					point = "rolled back"
-				}
-				if bad && !strings.Contains("shown saved pause_before_committing rolled back", point) {
-					continue // the same as for a good one
-				}
-				name := fmt.Sprintf("%s/%s", from, strings.ReplaceAll(point, " ", "_"))
-				if bad {
-					name += "/bad"
-				}
-				t.Run(name, func(t *testing.T) { killed(t, from, point, bad) })
-			}
-		}
+	return &house{
+		t: t, now: epoch, hub: hub, objects: filepath.Join(dir, "objects"), wish: filepath.Join(dir, "desired.json"),
+		asked: map[string]int{},
 	}
 }
 
-func killed(t *testing.T, from, point string, bad bool) {
+// scene is a kiosk before a deployment.
+type scene struct {
+	h      *house
+	k      *kiosk
+	dir    string // of the house
+	before string // release that is shown
+	next   string // release that shall be shown
+	wish   wire.Desired
+}
+
+// Kinds of deployments: the first one, a later one, one to a lower number that is still here, and to one that is not.
+var kinds = []string{"first", "update", "back", "back fetched"}
+
+// setScene sets a kiosk before a deployment of a kind.
+func setScene(t *testing.T, kind string) scene {
+	t.Helper()
 	dir := t.TempDir()
 	h := newHouse(t, dir)
 	if err := os.WriteFile(filepath.Join(dir, "trusted.json"), h.root(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	k := newKiosk(t, pack(t, 1, 3), h.root())
-	if from == "update" {
-		h.publish(pack(t, 2, 3, 0))
+	s := scene{h: h, k: k, dir: dir}
+	follow := func() {
 		if err := k.follow(h); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := k.shows()
-	x := h.publish(pack(t, 3, 3, 1))
-	dislike := ""
-	if bad {
-		dislike = x.ReleaseID
+	var second bundle.Index
+	if kind != "first" {
+		second = h.publish(pack(t, 2, 3, 0))
+		follow()
 	}
+	third := h.publish(pack(t, 3, 3, 1))
+	s.next, s.wish = third.ReleaseID, wire.Desired{Deployment: "roll-1", ReleaseID: third.ReleaseID, Number: 3}
+	if strings.HasPrefix(kind, "back") {
+		follow()
+		s.next, s.wish = second.ReleaseID, wire.Desired{Deployment: "roll-1", ReleaseID: second.ReleaseID, Number: 2, Back: true}
+	}
+	if kind == "back fetched" {
+		for _, sub := range []string{"releases", "indexes"} {
+			if err := os.RemoveAll(filepath.Join(k.dir, sub, second.ReleaseID)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.before = k.shows()
+	h.want(s.wish)
+	k.reports = nil
+	return s
+}
+
+// steps are the durable steps of a deployment of a kind, in order.
+func steps(kind string) []string {
+	if kind == "back" { // nothing has to be fetched
+		return append([]string{"saved pending"}, deployPoints[slices.Index(deployPoints, "saved verifying"):]...)
+	}
+	return deployPoints
+}
+
+// kill runs the kiosk in a child that dies at a point.
+func (s scene) kill(t *testing.T, point, bad string, abort wire.DeployStatus) {
+	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.v")
-	child.Env = append(os.Environ(), envChild+"="+strings.Join([]string{dir, k.dir, k.factory, point, dislike}, sep))
+	child.Env = append(os.Environ(), envChild+"="+strings.Join([]string{s.dir, s.k.dir, s.k.factory, point, bad, string(abort)}, sep))
 	out, err := child.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("the child did not die of the kill: %v\n%s", err, out)
 	}
-	if got := k.shows(); got != before && got != x.ReleaseID {
+	if got := s.k.shows(); got != s.before && got != s.next {
 		t.Errorf("after the kill it shows %s", got)
 	}
-	k.reports = nil
-	if bad {
-		k.stage.dislike = dislikeShown(x.ReleaseID)
+}
+
+// check finds one release on show, whole, the one before it and nothing half done.
+func (s scene) check(t *testing.T, shown string, status wire.DeployStatus) {
+	t.Helper()
+	if got := s.k.shows(); got != shown {
+		t.Errorf("in the end it shows %s, want %s: %s", got, shown, s.k.statuses())
 	}
-	err = k.follow(h)
-	want := x.ReleaseID
-	if bad {
-		want = before
-	} else if err != nil {
-		t.Error(err)
+	st := s.k.start(s.h).State()
+	if st.Status != status || st.Deployment != s.wish.Deployment || st.TakingBack != "" {
+		t.Errorf("in the end its state is %+v, want %s", st, status)
 	}
-	if k.shows() != want {
-		t.Errorf("in the end it shows %s, want %s: %s, %v", k.shows(), want, k.statuses(), err)
+	if left, err := os.ReadDir(filepath.Join(s.k.dir, "incoming")); err != nil || len(left) > 0 {
+		t.Errorf("left of fetching: %v, %v", left, err)
 	}
-	if point == "saved success" {
-		return
+	releases, err := os.ReadDir(filepath.Join(s.k.dir, "releases"))
+	if err != nil || len(releases) > 2 {
+		t.Errorf("%d releases are kept, want the one shown and the one before: %v", len(releases), err)
 	}
-	l := k.last()
-	if !bad && (l.Status != wire.DeploySuccess || !l.Resumed) || bad && (l.Status != wire.DeployFailure || !l.RolledBack) {
-		t.Errorf("last report %+v", l)
+	if shown == s.next && status == wire.DeploySuccess {
+		if _, err := os.Stat(st.Previous); err != nil || filepath.Base(st.Previous) != s.before && st.Previous != s.k.factory {
+			t.Errorf("the release before is %s: %v", st.Previous, err)
+		}
+	}
+}
+
+// TestKilledAtEachStep kills the kiosk at each durable step of a deployment, of a good release and of one that is
+// taken back: what is shown after the kill is the old release or the new, whole, and at the next start all ends well.
+func TestKilledAtEachStep(t *testing.T) {
+	for _, kind := range kinds {
+		for _, point := range steps(kind) {
+			t.Run(fmt.Sprintf("%s/%s", kind, point), func(t *testing.T) {
+				s := setScene(t, kind)
+				s.kill(t, point, "", "")
+				if err := s.k.follow(s.h); err != nil {
+					t.Error(err)
+				}
+				s.check(t, s.next, wire.DeploySuccess)
+				if l := s.k.reports; point != "saved success" && (len(l) == 0 || !s.k.last().Resumed) {
+					t.Errorf("reports %+v", l)
+				}
+			})
+		}
+		for _, point := range []string{"shown", "saved pause_before_committing", "saved pause_before_committing taking back", "rolled back", "saved failure"} {
+			t.Run(fmt.Sprintf("%s/bad/%s", kind, point), func(t *testing.T) {
+				s := setScene(t, kind)
+				s.kill(t, point, s.next, "")
+				s.k.stage.dislike = dislikeShown(s.next)
+				_ = s.k.follow(s.h) // it says what is wrong with the release, where it learns of it
+				s.check(t, s.before, wire.DeployFailure)
+				if st := s.k.start(s.h).State(); !st.RolledBack || st.Code != "health" {
+					t.Errorf("state %+v", st)
+				}
+			})
+		}
+	}
+}
+
+// TestKilledWhileAborted kills the kiosk at each step of giving up what the hub aborted in each state.
+func TestKilledWhileAborted(t *testing.T) {
+	for _, kind := range kinds {
+		for _, state := range abortStates(kind) {
+			points := []string{"saved aborted"}
+			if onShow(state) {
+				points = []string{"saved pause_before_committing taking back", "rolled back", "saved aborted"}
+			}
+			for _, point := range points {
+				t.Run(fmt.Sprintf("%s/%s/%s", kind, state, point), func(t *testing.T) {
+					s := setScene(t, kind)
+					s.kill(t, point, "", state)
+					if err := s.k.follow(s.h); err != nil {
+						t.Error(err)
+					}
+					s.check(t, s.before, wire.DeployAborted)
+				})
+			}
+		}
+	}
+}
+
+func abortStates(kind string) []wire.DeployStatus {
+	states := []wire.DeployStatus{wire.DeployDownloading, wire.DeployVerifying, wire.DeployPauseBeforeInstall, wire.DeployInstalling, wire.DeployPauseBeforeCommit}
+	if kind == "back" {
+		return states[1:]
+	}
+	return states
+}
+
+// TestAbortedWhileTheProgramWasDown kills the kiosk at each step and has the rollout aborted before it starts again: what
+// had not succeeded is given up, what had stays.
+func TestAbortedWhileTheProgramWasDown(t *testing.T) {
+	for _, kind := range kinds {
+		for _, point := range steps(kind) {
+			t.Run(fmt.Sprintf("%s/%s", kind, point), func(t *testing.T) {
+				s := setScene(t, kind)
+				s.kill(t, point, "", "")
+				abort := s.wish
+				abort.Abort, abort.Back = true, false
+				s.h.want(abort)
+				if err := s.k.follow(s.h); err != nil {
+					t.Error(err)
+				}
+				if point == "saved success" {
+					s.check(t, s.next, wire.DeploySuccess)
+				} else {
+					s.check(t, s.before, wire.DeployAborted)
+				}
+			})
+		}
 	}
 }
 
@@ -180,29 +346,4 @@ func TestReleaseThatEndsTheProgram(t *testing.T) {
 	if st := k.start(h).State(); !st.RolledBack || st.Code != "ended_the_program" || st.FailedNumber != 2 {
 		t.Errorf("state %+v", st)
 	}
-}
-
-// FuzzDecodeIndex feeds the index decoder.
-func FuzzDecodeIndex(f *testing.F) {
-	good := bundle.Index{Format: 1, ReleaseID: "2-abc", Number: 2, Files: []bundle.File{{Path: "a/b", Size: 3, Chunks: []bundle.Chunk{{SHA256: bundle.Sum(nil), Size: 3}}}}}
-	data, err := good.Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data)
-	f.Add([]byte(`{"format":1,"release_id":"../x","files":[{"path":"../../etc/passwd"}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		x, err := bundle.Decode(data)
-		if err != nil {
-			return
-		}
-		for _, file := range x.Files {
-			if !filepath.IsLocal(filepath.FromSlash(file.Path)) {
-				t.Errorf("accepted the path %q", file.Path)
-			}
-		}
-		if _, err := x.Encode(); err != nil {
-			t.Error(err)
-		}
-	})
 }

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"docent/internal/durable"
 	"docent/localindex/release"
 	"docent/sync/update/bundle"
+	"docent/sync/update/trust"
 	"docent/sync/wire"
 )
 
@@ -20,23 +22,17 @@ import (
 //
 //	releases/ID   whole releases: the one shown, the one before, and one about to be shown
 //	indexes/ID    what each is made of
-//	incoming/ID   objects of a release on its way
+//	incoming      objects of a release on its way, and the release that is built of them
 //	current       link to the release that is shown; none: the one the kiosk came with
 //	deploy.json   State
 type Store struct {
 	dir     string
 	factory string // folder of the release the kiosk came with
 	now     func() time.Time
-	crash   func(point string) // for tests: called at each durable step
-}
 
-// State is how far the last deployment came. It is written before each step is taken.
-type State struct {
-	wire.Deploy
-	Previous     string    `json:"previous"`                // folder shown before
-	Attempts     int       `json:"attempts,omitempty"`      // starts of the program since the switch
-	FailedNumber int       `json:"failed_number,omitempty"` // releases up to this number are not tried again
-	LatestTime   time.Time `json:"latest_time,omitzero"`    // the latest time known to have been, from signed content
+	// For tests: crash is called after each durable step, fail before it, in place of an error of the disk.
+	crash func(point string)
+	fail  func(point string) error
 }
 
 // maxAttempts is how often the program may start with a release that was not committed. A release that ends the
@@ -50,7 +46,7 @@ func OpenStore(dir, factory string, now func() time.Time) (*Store, error) {
 			return nil, fmt.Errorf("open content folder: %w", err)
 		}
 	}
-	return &Store{dir: dir, factory: factory, now: now, crash: func(string) {}}, nil
+	return &Store{dir: dir, factory: factory, now: now, crash: func(string) {}, fail: func(string) error { return nil }}, nil
 }
 
 // Shown is the folder of the release that visitors see.
@@ -69,14 +65,8 @@ func (s *Store) Start(open func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	if st.Status == wire.DeployInstalling || st.Status == wire.DeployPauseBeforeCommit {
-		if st.Attempts++; st.Attempts > maxAttempts {
-			if err := s.rollBack(&st, "ended_the_program", "the program ended before the release was found good"); err != nil {
-				return err
-			}
-		} else if err := s.save(st); err != nil {
-			return err
-		}
+	if err := s.beforeStart(&st); err != nil {
+		return err
 	}
 	shown := s.Shown()
 	err = open(shown)
@@ -90,30 +80,68 @@ func (s *Store) Start(open func(dir string) error) error {
 		}
 		err2 := open(before)
 		if err2 == nil {
-			st.Previous = before
-			return s.rollBack(&st, "does_not_open", why)
+			return s.rollBack(&st, before, "does_not_open", why)
 		}
 		err = errors.Join(err, err2)
 	}
 	return err
 }
 
-// rollBack shows the release before again and notes why.
-func (s *Store) rollBack(st *State, code, detail string) error {
-	if err := s.show(st.Previous); err != nil {
+// beforeStart takes back what was being taken back, or has ended the program too often.
+func (s *Store) beforeStart(st *State) error {
+	switch {
+	case !onShow(st.Status):
+		return nil
+	case st.TakingBack != "":
+		return s.rollBack(st, st.Previous, st.TakingBack, st.Detail)
+	}
+	if st.Attempts++; st.Attempts > maxAttempts {
+		return s.rollBack(st, st.Previous, "ended_the_program", "the program ended before the release was found good")
+	}
+	if err := s.save(*st); err != nil && !full(err) {
+		return err // on a full disk the start is not counted: something has to be shown
+	}
+	return nil
+}
+
+// rollBack shows another release again, the one before, and notes why. Interrupted, it is gone on with at the next start.
+func (s *Store) rollBack(st *State, to, code, detail string) error {
+	if detail = clip(detail, 512); onShow(st.Status) {
+		st.TakingBack, st.Detail = code, detail
+		if err := s.save(*st); err != nil {
+			return err
+		}
+		st.Status = s.takenBack(st, code)
+	} else { // it was kept, and is damaged: it may be fetched again
+		st.Deploy = wire.Deploy{ReleaseID: filepath.Base(s.Shown()), Status: wire.DeployFailure}
+		if m, err := manifest(s.Shown()); err == nil {
+			st.ReleaseID, st.Number = m.ID, m.Number
+		}
+	}
+	if err := s.show(to); err != nil {
 		return err
 	}
 	s.crash("rolled back")
-	committed := st.Status == wire.DeploySuccess // then it is damaged, not bad: it may be fetched again
-	st.Status, st.RolledBack, st.Code, st.Detail = wire.DeployFailure, true, code, clip(detail, 512)
-	if !committed {
-		st.FailedNumber = max(st.FailedNumber, st.Number)
-	}
+	st.RolledBack, st.Code, st.Detail = true, code, detail
+	st.Previous, st.Before, st.TakingBack, st.Attempts = st.Before, "", "", 0
 	return s.save(*st)
+}
+
+// takenBack notes what follows for the release and is the word for how its deployment ended.
+func (s *Store) takenBack(st *State, code string) wire.DeployStatus {
+	if code == "aborted" {
+		st.hold(code)
+		return wire.DeployAborted
+	}
+	st.fail()
+	return wire.DeployFailure
 }
 
 // show makes a release the current one, in one step.
 func (s *Store) show(dir string) error {
+	if err := s.fail("show"); err != nil {
+		return fmt.Errorf("show release: %w", err)
+	}
 	link := filepath.Join(s.dir, "current")
 	if dir == s.factory {
 		if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -156,19 +184,36 @@ func (s *Store) state() (State, error) {
 
 func (s *Store) save(st State) error {
 	st.TS = s.now().UTC()
+	point := "saved " + string(st.Status)
+	if st.TakingBack != "" {
+		point += " taking back"
+	}
 	data, err := json.Marshal(st)
+	if err == nil {
+		err = s.fail(point)
+	}
 	if err == nil {
 		err = durable.WriteFile(filepath.Join(s.dir, "deploy.json"), data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("note deployment: %w", err)
 	}
-	s.crash("saved " + string(st.Status))
+	s.crash(point)
 	return nil
 }
 
 // release is the folder of a release by its id.
 func (s *Store) release(id string) string { return filepath.Join(s.dir, "releases", id) }
+
+// has tells whether a release is here, whole and as it was signed. Every byte of it is read.
+func (s *Store) has(ctx context.Context, t trust.Target) bool {
+	data, err := os.ReadFile(filepath.Join(s.dir, "indexes", filepath.Base(t.ReleaseID)))
+	if err != nil || bundle.Sum(data) != t.SHA256 {
+		return false
+	}
+	m, err := release.Verify(ctx, s.release(t.ReleaseID))
+	return err == nil && m.ID == t.ReleaseID && m.Number == t.Number
+}
 
 // index says what an installed release is made of, from the file beside it or by reading the release.
 func (s *Store) index(ctx context.Context, dir string) (bundle.Index, error) {
@@ -184,6 +229,9 @@ func (s *Store) index(ctx context.Context, dir string) (bundle.Index, error) {
 // prune removes all releases but two, and what was left of fetching.
 func (s *Store) prune(keep ...string) error {
 	var errs []error
+	if err := s.fail("prune"); err != nil {
+		return fmt.Errorf("remove old content: %w", err)
+	}
 	for _, sub := range []string{"releases", "indexes", "incoming"} {
 		entries, err := os.ReadDir(filepath.Join(s.dir, sub))
 		errs = append(errs, err)
@@ -201,6 +249,11 @@ func (s *Store) prune(keep ...string) error {
 	return errors.Join(errs...)
 }
 
+// clearIncoming gives back the room of what was fetched.
+func (s *Store) clearIncoming() error { return os.RemoveAll(s.incoming()) }
+
+func (s *Store) incoming() string { return filepath.Join(s.dir, "incoming", "next") }
+
 // manifest reads what a release says of itself, without verifying the rest of it.
 func manifest(dir string) (release.Manifest, error) {
 	data, err := os.ReadFile(filepath.Join(dir, release.ManifestFile))
@@ -209,6 +262,9 @@ func manifest(dir string) (release.Manifest, error) {
 	}
 	return release.DecodeManifest(data)
 }
+
+// full tells whether an error is that of a full disk.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 func clip(s string, n int) string {
 	if len(s) > n {
