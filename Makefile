@@ -51,8 +51,11 @@ test: setup-test build lint ui/e2e/node_modules/.package-lock.json ## everything
 	go test -timeout 20m ./...
 	go test -timeout 20m -race -short $(RACE_PACKAGES)
 
-test-faults: build ## the long forms of the fault tests: killed processes, damaged files, cut links
-	DOCENT_FAULTS=1 go test -count=1 -timeout 120m ./sync/... ./vision/camera/... ./kiosk/... ./agent/memory/...
+FAULTS = .
+
+test-faults: build ## the long forms of the fault tests, each with a line of what held (docs/faults.md): make test-faults FAULTS=Killed
+	@DOCENT_FAULTS=1 go test -v -p 1 -count=1 -timeout 120m -run '$(FAULTS)' ./sync/... ./vision/camera/... ./kiosk/... ./agent/memory/... 2>&1 \
+		| grep -E '^(ok|FAIL|--- (FAIL|SKIP)|panic)|^ +[a-z0-9_]+_test\.go:'
 
 FUZZTIME = 10s
 
