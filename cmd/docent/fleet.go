@@ -112,7 +112,7 @@ func (c fleetLoad) measure(ctx context.Context, t *terminal, opt fleet.Options, 
 		return err
 	}
 	if page != "" {
-		lost, duplicated, err := countStored(ctx, page, before, streams, report)
+		lost, duplicated, err := countStored(ctx, page, before, streams)
 		if err != nil {
 			return err
 		}
@@ -172,16 +172,11 @@ func newestEvent(ctx context.Context, page string) (int64, error) {
 }
 
 // countStored looks for the events of some streams in the hub's store.
-func countStored(ctx context.Context, page string, after int64, streams []fleet.Stream, r fleet.Report) (lost, duplicated int, err error) {
-	last := map[string]uint64{}
+func countStored(ctx context.Context, page string, after int64, streams []fleet.Stream) (lost, duplicated int, err error) {
+	seen := map[string][]bool{} // of a stream, by number less one
 	for _, s := range streams {
-		last[s.ID] = s.Last
+		seen[s.ID] = make([]bool, s.Last)
 	}
-	type key struct {
-		stream string
-		seq    uint64
-	}
-	seen := map[key]bool{}
 	for {
 		var answer struct {
 			Events []struct {
@@ -197,16 +192,23 @@ func countStored(ctx context.Context, page string, after int64, streams []fleet.
 			break
 		}
 		for _, e := range answer.Events {
-			if e.Seq > last[e.StreamID] { // of others
-				continue
-			}
-			k := key{e.StreamID, e.Seq}
-			if seen[k] {
+			of := seen[e.StreamID]
+			switch {
+			case e.Seq < 1 || e.Seq > uint64(len(of)): // of others
+			case of[e.Seq-1]:
 				duplicated++
+			default:
+				of[e.Seq-1] = true
 			}
-			seen[k] = true
 		}
 		after = answer.Next
 	}
-	return max(0, r.Events-int(r.Unacknowledged)-len(seen)), duplicated, nil
+	for _, s := range streams {
+		for _, here := range seen[s.ID][:min(s.Acked, s.Last)] {
+			if !here {
+				lost++
+			}
+		}
+	}
+	return lost, duplicated, nil
 }

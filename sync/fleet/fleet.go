@@ -33,8 +33,28 @@ type Options struct {
 	Logger  *slog.Logger  // nil discards
 }
 
-// maxEach is how many events a simulated kiosk records at most, see outbox.Options.Brief.
-const maxEach = 30_000
+// Bounds of a run. With more than few kiosks their stores are brief, see outbox.Options.Brief, and hold less.
+const (
+	maxKiosks = 10_000
+	few       = 16
+	maxEach   = 30_000    // events of each kiosk
+	maxOfFew  = 2_000_000 // events of each of few kiosks
+)
+
+// check says what is wrong with the options.
+func (opt Options) check() error {
+	if opt.Kiosks < 1 || opt.Kiosks > maxKiosks || opt.Rate <= 0 {
+		return fmt.Errorf("fleet: 1 to %d kiosks and a rate above 0", maxKiosks)
+	}
+	most := maxEach
+	if opt.Kiosks <= few {
+		most = maxOfFew
+	}
+	if n := opt.Rate*opt.Last.Seconds()/float64(opt.Kiosks) + float64(opt.Backlog); n > float64(most) {
+		return fmt.Errorf("fleet: %.0f events a kiosk, at most %d", n, most)
+	}
+	return nil
+}
 
 // fleet is a run under way.
 type fleet struct {
@@ -49,11 +69,8 @@ func Run(ctx context.Context, opt Options) (_ Report, streams []Stream, err erro
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	if opt.Kiosks < 1 || opt.Kiosks > 10_000 || opt.Rate <= 0 {
-		return Report{}, nil, errors.New("fleet: 1 to 10,000 kiosks and a rate above 0")
-	}
-	if n := opt.Rate*opt.Last.Seconds()/float64(opt.Kiosks) + float64(opt.Backlog); n > maxEach {
-		return Report{}, nil, fmt.Errorf("fleet: %.0f events a kiosk, at most %d", n, maxEach)
+	if err := opt.check(); err != nil {
+		return Report{}, nil, err
 	}
 	f := &fleet{opt: opt, report: Report{Kiosks: opt.Kiosks, Rate: opt.Rate}}
 	defer func() {
@@ -82,7 +99,7 @@ func Run(ctx context.Context, opt Options) (_ Report, streams []Stream, err erro
 		f.report.Events += k.events()
 		f.report.Unacknowledged += st.Depth
 		f.report.Resent += k.link.State().Resent
-		streams = append(streams, Stream{Kiosk: k.name, ID: st.StreamID, Last: uint64(k.events())})
+		streams = append(streams, Stream{Kiosk: k.name, ID: st.StreamID, Last: uint64(k.events()), Acked: st.AckedSeq})
 	}
 	return f.report, streams, nil
 }

@@ -112,7 +112,7 @@ func (f *fleet) kiosk(name string) (*kiosk, error) {
 		return nil, fmt.Errorf("open simulated kiosk: %w", err)
 	}
 	var err error
-	if k.Outbox, err = outbox.Open(dir, outbox.Options{Kiosk: name, Logger: f.opt.Logger, Brief: true}); err != nil {
+	if k.Outbox, err = outbox.Open(dir, outbox.Options{Kiosk: name, Logger: f.opt.Logger, Brief: f.opt.Kiosks > few}); err != nil {
 		return nil, err
 	}
 	opt := link.Options{Broker: f.opt.Broker, Site: f.opt.Site, Kiosk: name, Outbox: &k.measured, Version: "fleet", Logger: f.opt.Logger, Dial: f.line.dial}

@@ -15,18 +15,8 @@ func (f *fleet) outage(ctx context.Context) error {
 	}
 	f.line.cut(true)
 	cut := time.Now()
-	if f.opt.Backlog > 0 {
-		err := each(f.kiosks, func(k *kiosk) error {
-			for range f.opt.Backlog {
-				if err := k.append(ctx, seen{"0192f0c1", "girih", 0.93, "photo"}); err != nil {
-					return fmt.Errorf("fleet: %w", err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	if err := each(f.kiosks, func(k *kiosk) error { return k.record(ctx, f.opt.Backlog) }); err != nil {
+		return fmt.Errorf("fleet: %w", err)
 	}
 	if err := pause(ctx, time.Until(cut.Add(f.opt.Outage))); err != nil {
 		return err

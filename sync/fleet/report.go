@@ -72,11 +72,12 @@ type Reconnect struct {
 	Failed        int     `json:"failed"` // attempts that failed after the line's return
 }
 
-// Stream names what a simulated kiosk has appended: numbers 1 to Last of a stream.
+// Stream names what a simulated kiosk has appended: numbers 1 to Last of a stream, of which the hub has acknowledged those up
+// to Acked.
 type Stream struct {
-	Kiosk string
-	ID    string
-	Last  uint64
+	Kiosk       string
+	ID          string
+	Last, Acked uint64
 }
 
 // busiest is the largest share of sorted moments within one second.
