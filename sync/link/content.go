@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
@@ -47,6 +48,39 @@ func (l *Link) Fetch(ctx context.Context, req wire.Fetch) (wire.Chunk, error) {
 	case <-ctx.Done():
 		return wire.Chunk{}, fmt.Errorf("fetch %s: %w", req.Name, ctx.Err())
 	}
+}
+
+// connectWait is how long content waits for a connection. It is asked for again then.
+const connectWait = 10 * time.Second
+
+// Content is the link for those who can wait: a request is sent as soon as there is a connection.
+type Content struct{ Link *Link }
+
+// Fetch asks as [Link.Fetch] does and waits for a connection first.
+func (c Content) Fetch(ctx context.Context, req wire.Fetch) (wire.Chunk, error) {
+	if arrived := c.Link.arrival(); arrived != nil {
+		timer := time.NewTimer(connectWait)
+		defer timer.Stop()
+		select {
+		case <-arrived:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return c.Link.Fetch(ctx, req)
+}
+
+// arrival is closed when there is a connection; nil where there is one.
+func (l *Link) arrival() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.current != nil {
+		return nil
+	}
+	if l.arrived == nil {
+		l.arrived = make(chan struct{})
+	}
+	return l.arrived
 }
 
 // expect makes room for an answer.
@@ -97,6 +131,10 @@ func (l *Link) attach(s *session) {
 			close(answer)
 		}
 		return
+	}
+	if l.arrived != nil {
+		close(l.arrived)
+		l.arrived = nil
 	}
 	for _, b := range l.unsent {
 		l.publishResult(s, b)

@@ -84,3 +84,32 @@ func TestFetchEndsWithTheConnection(t *testing.T) {
 		t.Errorf("not connected: %v", err)
 	}
 }
+
+// TestContentWaitsForTheConnection: what is asked for before there is one is answered when there is.
+func TestContentWaitsForTheConnection(t *testing.T) {
+	h := startHub(t)
+	h.fetched = func(req wire.Fetch) (wire.Chunk, bool) {
+		return wire.Chunk{ID: req.ID, Name: req.Name, Size: 1, Data: []byte("x")}, true
+	}
+	h.mu.Lock()
+	h.refuse = true
+	h.mu.Unlock()
+	k := startKiosk(t, h.url())
+	got := make(chan error, 1)
+	go func() {
+		_, err := Content{k.link}.Fetch(t.Context(), wire.Fetch{Name: object, Length: 1})
+		got <- err
+	}()
+	h.mu.Lock()
+	h.refuse = false
+	h.mu.Unlock()
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+	k.stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Content{k.link}).Fetch(ctx, wire.Fetch{Name: object, Length: 1}); !errors.Is(err, ErrNotConnected) {
+		t.Errorf("not connected: %v", err)
+	}
+}

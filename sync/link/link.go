@@ -115,7 +115,8 @@ type Link struct {
 
 	mu      sync.Mutex
 	state   State
-	current *session // nil without a connection
+	current *session      // nil without a connection
+	arrived chan struct{} // closed at the next connection, nil while nobody waits for one
 	fetches map[uint64]chan wire.Chunk
 	fetchID uint64
 	report  *wire.Deploy // the newest, nil before the first
