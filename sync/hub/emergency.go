@@ -1,13 +1,14 @@
 package hub
 
 import (
+	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -15,40 +16,61 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"docent/internal/durable"
+	"docent/sync/hub/postgres"
 	"docent/sync/wire"
 )
 
 // alarm keeps the emergency message that all kiosks show, or that there is none any more, over restarts.
 type alarm struct {
-	path string
+	note note
 	now  func() time.Time
+	log  *slog.Logger
 
 	mu   sync.Mutex
 	last wire.Emergency // Number 0: there never was one
 }
 
-// openAlarm reads what holds. A file that cannot be read is logged and set aside by the next message: kiosks go on
-// showing what they have until the hub says something newer.
-func openAlarm(dir string, now func() time.Time, log *slog.Logger) *alarm {
-	a := &alarm{path: filepath.Join(dir, "emergency.json"), now: now}
-	b, err := os.ReadFile(a.path)
+// note is where the newest message is.
+type note interface {
+	read() ([]byte, error) // fs.ErrNotExist where there never was one
+	// change stores what f makes of what is there, nil where there is nothing. It returns when that is durable.
+	change(f func(old []byte) ([]byte, error)) error
+	// shared tells whether other hubs change it too.
+	shared() bool
+}
+
+// openAlarm reads what holds. A message that cannot be read is logged and set aside by the next one: kiosks go on showing
+// what they have until the hub says something newer.
+func openAlarm(n note, now func() time.Time, log *slog.Logger) *alarm {
+	a := &alarm{note: n, now: now, log: log}
+	a.load()
+	return a
+}
+
+// load reads the note; a.last stays what it is where that does not work.
+func (a *alarm) load() {
+	b, err := a.note.read()
 	if errors.Is(err, fs.ErrNotExist) {
-		return a
+		return
 	}
+	var e wire.Emergency
 	if err == nil {
-		a.last, err = wire.DecodeEmergency(b)
+		e, err = wire.DecodeEmergency(b)
 	}
 	if err != nil {
-		a.last = wire.Emergency{}
-		log.Error("emergency message not read", "path", a.path, "err", err)
+		a.log.Error("emergency message not read", "err", err)
+		return
 	}
-	return a
+	a.last = e
 }
 
 // get returns the newest message or end of one, and false where there never was any.
 func (a *alarm) get() (wire.Emergency, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.note.shared() {
+		a.load()
+	}
 	return a.last, a.last.Number > 0
 }
 
@@ -57,16 +79,63 @@ func (a *alarm) get() (wire.Emergency, bool) {
 func (a *alarm) set(text map[string]string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e := wire.Emergency{Number: max(a.last.Number+1, uint64(max(0, a.now().UnixMilli()))), Text: text}
-	b, err := e.Encode()
+	var e wire.Emergency
+	err := a.note.change(func(old []byte) ([]byte, error) {
+		last := a.last
+		if known, err := wire.DecodeEmergency(old); err == nil && known.Number > last.Number {
+			last = known
+		}
+		e = wire.Emergency{Number: max(last.Number+1, uint64(max(0, a.now().UnixMilli()))), Text: text}
+		return e.Encode()
+	})
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(a.path, b, 0o600); err != nil {
-		return fmt.Errorf("keep emergency message: %w", err)
-	}
 	a.last = e
 	return nil
+}
+
+// noteFile is a note in a file of this hub alone.
+type noteFile string
+
+func (f noteFile) read() ([]byte, error) { return os.ReadFile(string(f)) }
+func (f noteFile) shared() bool          { return false }
+
+func (f noteFile) change(make func([]byte) ([]byte, error)) error {
+	b, err := make(nil)
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(string(f), b, 0o600); err != nil {
+		return fmt.Errorf("keep emergency message: %w", err)
+	}
+	return nil
+}
+
+// noteRow is a note in a database that hubs share.
+type noteRow struct{ db *sql.DB }
+
+// noteName is the document's.
+const noteName = "newest"
+
+// patience is how long the database may take to answer.
+const patience = 10 * time.Second
+
+func (r noteRow) shared() bool { return true }
+
+func (r noteRow) read() ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return postgres.Document(ctx, r.db, postgres.Emergency, noteName)
+}
+
+func (r noteRow) change(make func([]byte) ([]byte, error)) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return postgres.Change(ctx, r.db, postgres.Emergency, func(all map[string][]byte) (err error) {
+		all[noteName], err = make(all[noteName])
+		return err
+	})
 }
 
 // in returns the text that holds in a language, else in any, else nothing.

@@ -4,11 +4,11 @@ package hub
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -27,9 +27,11 @@ import (
 
 // Config says where the hub keeps its data and where it listens. Dir, MQTTListen and HTTPListen are required.
 type Config struct {
-	Dir        string // holds hub.db
+	Dir        string // holds hub.db, and keys
 	MQTTListen string // host:port; port 0 picks one
 	HTTPListen string // host:port; port 0 picks one
+	// Database is a PostgreSQL database, postgres://…, that several hubs may share; empty: SQLite and files, in Dir.
+	Database string
 	// Site is the one site whose kiosks may connect; empty admits every site.
 	Site string
 	// Beyond is a broker outside of this process; nil: the embedded one, at MQTTListen.
@@ -71,6 +73,7 @@ type Hub struct {
 	strangers chan struct{}          // capacity 1: there are unknown ones
 
 	// Set before ready is closed, unchanged afterwards.
+	db        *sql.DB // nil: SQLite and files
 	store     *store.Store
 	authority *authority.Authority // nil in clear
 	enrolment *enrolment
@@ -153,23 +156,10 @@ func (h *Hub) HTTPAddr() string { return h.http.Addr().String() }
 func (h *Hub) Run(ctx context.Context) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if h.store, err = store.Open(ctx, filepath.Join(h.cfg.Dir, "hub.db")); err != nil {
+	defer func() { err = errors.Join(err, h.close()) }()
+	if err := h.open(ctx); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
-	defer func() { err = errors.Join(err, h.store.Close()) }()
-	if !h.cfg.Clear {
-		if h.authority, err = authority.Open(filepath.Join(h.cfg.Dir, "authority"), h.cfg.Clock); err != nil {
-			return fmt.Errorf("hub: %w", err)
-		}
-	}
-	if h.content, err = content.Open(filepath.Join(h.cfg.Dir, "content"), h.cfg.Clock, h.log); err != nil {
-		return fmt.Errorf("hub: %w", err)
-	}
-	if h.visits, err = visits.Open(ctx, visits.Options{Dir: filepath.Join(h.cfg.Dir, "visits"), Notify: h.noticeVisits, Clock: h.cfg.Clock, Logger: h.log}); err != nil {
-		return fmt.Errorf("hub: %w", err)
-	}
-	defer func() { err = errors.Join(err, h.visits.Close()) }()
-	h.alarm = openAlarm(h.cfg.Dir, h.cfg.Clock, h.log)
 	if err := h.followRollouts(ctx); err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}

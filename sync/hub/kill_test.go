@@ -20,7 +20,7 @@ func TestHubKilled(t *testing.T) {
 		kills, kiosks, each = 30, 20, 500
 	}
 	dir := t.TempDir()
-	spec := struct{ Dir, MQTTListen, HTTPListen, Site string }{dir, "127.0.0.1:0", "127.0.0.1:0", site}
+	spec := struct{ Dir, MQTTListen, HTTPListen, Site, Database string }{dir, "127.0.0.1:0", "127.0.0.1:0", site, databaseOf(t, dir)}
 	cmd, address := startChildHub(t, spec)
 	spec.MQTTListen = address
 	var all []*kiosk

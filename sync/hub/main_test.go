@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"docent/sync/hub/postgres"
+	"docent/sync/hub/postgres/pgtest"
 	"docent/sync/hub/store"
 	"docent/sync/link"
 	"docent/sync/outbox"
@@ -46,16 +47,56 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
+// databaseEnv says where hubs of tests keep their data: "postgres"; otherwise in SQLite.
+const databaseEnv = "DOCENT_TEST_DATABASE"
+
+var databases sync.Map // folder of a hub → URL
+
+// databaseOf is the database of the hub with a folder, empty for SQLite. A hub that is started again gets the same.
+func databaseOf(t testing.TB, dir string) string {
+	t.Helper()
+	if os.Getenv(databaseEnv) != "postgres" {
+		return ""
+	}
+	if url, ok := databases.Load(dir); ok {
+		return url.(string)
+	}
+	url := pgtest.Database(t)
+	databases.Store(dir, url)
+	return url
+}
+
+// storeOf opens the store of the hub with a folder; the hub may be running.
+func storeOf(t testing.TB, dir string) *store.Store {
+	t.Helper()
+	url := databaseOf(t, dir)
+	if url == "" {
+		s, err := store.Open(context.Background(), filepath.Join(dir, "hub.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	db, err := postgres.Open(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := store.OpenPostgres(db)
+	t.Cleanup(func() { _, _ = s.Close(), db.Close() })
+	return s
+}
+
 // faults tells whether the long form of the fault tests is asked for.
 func faults() bool { return os.Getenv("DOCENT_FAULTS") == "1" }
 
 // runChildHub runs a hub until the process is killed, and prints where it listens.
 func runChildHub(spec string) error {
-	var c struct{ Dir, MQTTListen, HTTPListen, Site string }
+	var c struct{ Dir, MQTTListen, HTTPListen, Site, Database string }
 	if err := json.Unmarshal([]byte(spec), &c); err != nil {
 		return err
 	}
-	h, err := New(Config{Dir: c.Dir, MQTTListen: c.MQTTListen, HTTPListen: c.HTTPListen, Site: c.Site, Clear: true})
+	h, err := New(Config{Dir: c.Dir, MQTTListen: c.MQTTListen, HTTPListen: c.HTTPListen, Site: c.Site, Database: c.Database, Clear: true})
 	if err != nil {
 		return err
 	}
@@ -148,6 +189,9 @@ func runHub(t testing.TB, cfg Config) running {
 		cfg.MQTTListen = "127.0.0.1:0"
 	}
 	cfg.HTTPListen, cfg.Site = "127.0.0.1:0", site
+	if cfg.Database == "" {
+		cfg.Database = databaseOf(t, cfg.Dir)
+	}
 	h, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -250,15 +294,7 @@ func (k *kiosk) drained(t testing.TB) {
 // stored reads all events of a hub's store in order of arrival; the hub may be running.
 func stored(t testing.TB, dir string) []store.Event {
 	t.Helper()
-	s, err := store.Open(context.Background(), filepath.Join(dir, "hub.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	s := storeOf(t, dir)
 	var all []store.Event
 	var after int64
 	for {
@@ -295,12 +331,8 @@ func checkRows(t testing.TB, events []store.Event) map[string]int {
 
 func quarantined(t testing.TB, dir string) int64 {
 	t.Helper()
-	s, err := store.Open(context.Background(), filepath.Join(dir, "hub.db"))
+	c, err := storeOf(t, dir).Counts(context.Background())
 	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Counts(context.Background())
-	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return c.Quarantined

@@ -4,17 +4,15 @@ package content
 
 import (
 	"context"
+	"crypto/ed25519"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
 	"time"
 
-	"docent/internal/durable"
 	"docent/sync/update/bundle"
 	"docent/sync/update/trust"
 	"docent/sync/wire"
@@ -29,30 +27,54 @@ var (
 // renewEvery is how often the signature that says what is newest is looked at.
 const renewEvery = time.Hour
 
-// Store is the folder of content. It is safe for concurrent use.
+// Store is the content that is published. It is safe for concurrent use.
 type Store struct {
-	dir string
-	now func() time.Time
-	log *slog.Logger
-
-	mu  sync.Mutex // over publishing
-	hub *trust.Hub
+	place place
+	now   func() time.Time
+	log   *slog.Logger
 }
 
-// Open opens the folder, making it and the hub's signing key where there is none.
+// place is where content is.
+type place interface {
+	// read reads from an object or a metadata file; data is empty at its end. fs.ErrNotExist where there is none.
+	read(name string, offset int64, n int) (data []byte, size int64, err error)
+	// put stores an object.
+	put(sum string, data []byte) error
+	// object reads the whole of an object.
+	object(sum string) ([]byte, error)
+	// sizes are those of objects that are here.
+	sizes(sums []string) (map[string]int64, error)
+	// settle returns when all objects that were stored outlast a loss of power.
+	settle() error
+	// sign lets f, and nobody else meanwhile, read and change what is published.
+	sign(f func(*trust.Hub) error) error
+	// releases are those that are published.
+	releases() ([]trust.Target, error)
+	// public is the key that signs what is the newest.
+	public() ed25519.PublicKey
+}
+
+// Open opens the folder of content, making it and the hub's signing key where there is none.
 func Open(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
-	if err := os.MkdirAll(filepath.Join(dir, "objects"), 0o700); err != nil {
-		return nil, fmt.Errorf("open content: %w", err)
-	}
-	hub, err := trust.OpenHub(dir)
+	f, err := openFolder(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open content: %w", err)
 	}
-	return &Store{dir: dir, now: now, log: log, hub: hub}, nil
+	return &Store{place: f, now: now, log: log}, nil
+}
+
+// OpenShared opens content that several hubs share in a database that postgres.Open has opened. The folder has the hub's
+// signing key, which must be the same for all of them, and a copy of the metadata.
+func OpenShared(ctx context.Context, db *sql.DB, dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
+	d, err := openDatabase(ctx, db, dir)
+	if err != nil {
+		return nil, fmt.Errorf("open content: %w", err)
+	}
+	return &Store{place: d, now: now, log: log}, nil
 }
 
 // PublicKey is the key that the root metadata has to name, in PEM.
-func (s *Store) PublicKey(w io.Writer) error { return trust.WritePublic(w, s.hub.Public()) }
+func (s *Store) PublicKey(w io.Writer) error { return trust.WritePublic(w, s.place.public()) }
 
 // Read answers a kiosk's request. The request is valid.
 func (s *Store) Read(req wire.Fetch) wire.Chunk {
@@ -69,36 +91,23 @@ func (s *Store) Read(req wire.Fetch) wire.Chunk {
 	return c
 }
 
-func (s *Store) read(req wire.Fetch, c *wire.Chunk) error {
-	path := s.hub.Path(req.Name)
-	if wire.ValidObject(req.Name) {
-		path = s.object(req.Name)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	c.Size = info.Size()
-	if req.Offset >= c.Size {
-		c.Offset = min(req.Offset, c.Size)
-		return nil
-	}
-	c.Data = make([]byte, min(int64(req.Length), c.Size-req.Offset))
-	_, err = f.ReadAt(c.Data, req.Offset)
+func (s *Store) read(req wire.Fetch, c *wire.Chunk) (err error) {
+	c.Data, c.Size, err = s.place.read(req.Name, req.Offset, req.Length)
+	c.Offset = min(req.Offset, c.Size)
 	return err
 }
 
-func (s *Store) object(sum string) string { return filepath.Join(s.dir, "objects", sum) }
-
 // Has tells whether an object is here.
 func (s *Store) Has(sum string) bool {
-	_, err := os.Stat(s.object(sum))
-	return wire.ValidObject(sum) && err == nil
+	if !wire.ValidObject(sum) {
+		return false
+	}
+	sizes, err := s.place.sizes([]string{sum})
+	if err != nil {
+		s.log.Warn("object not looked up", "err", err)
+	}
+	_, ok := sizes[sum]
+	return ok
 }
 
 // Put takes an object. Bytes that are not of that name are refused with ErrObject.
@@ -109,53 +118,30 @@ func (s *Store) Put(sum string, data []byte) error {
 	if s.Has(sum) {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Join(s.dir, "objects"), ".new-")
-	if err != nil {
+	if err := s.place.put(sum, data); err != nil {
 		return fmt.Errorf("keep object: %w", err)
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), s.object(sum))
-	}
-	if err != nil {
-		return fmt.Errorf("keep object: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }
 
 // Publish makes a signed release the one that kiosks shall show. All its objects must be here. What an author signed
 // is verified as a kiosk would.
-func (s *Store) Publish(files map[string][]byte) (trust.Target, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, err := s.hub.Check(files, s.now())
-	if err != nil {
-		return trust.Target{}, err
-	}
-	data, err := os.ReadFile(s.object(t.SHA256))
-	if errors.Is(err, fs.ErrNotExist) {
-		return trust.Target{}, fmt.Errorf("%w: the index", ErrIncomplete)
-	}
-	if err != nil {
-		return trust.Target{}, fmt.Errorf("publish: %w", err)
-	}
-	x, err := bundle.Decode(data)
-	if err != nil {
-		return trust.Target{}, &trust.RefusedError{Name: "index", Code: "bad_index", Err: err}
-	}
-	if x.ReleaseID != t.ReleaseID || x.Number != t.Number {
-		return trust.Target{}, &trust.RefusedError{Name: "index", Code: "bad_index", Err: fmt.Errorf("it is of %s, signed was %s", x.ReleaseID, t.ReleaseID)}
-	}
-	if err := s.complete(x); err != nil {
-		return trust.Target{}, err
-	}
-	// The objects' bytes are on the disk since they came; that they are in the folder has to be, too, before anyone is
-	// told of the release.
-	if err := durable.SyncDir(filepath.Join(s.dir, "objects")); err != nil {
-		return trust.Target{}, fmt.Errorf("publish: %w", err)
-	}
-	t, err = s.hub.Publish(files, s.now())
+func (s *Store) Publish(files map[string][]byte) (t trust.Target, err error) {
+	err = s.place.sign(func(hub *trust.Hub) error {
+		if t, err = hub.Check(files, s.now()); err != nil {
+			return err
+		}
+		if err := s.Whole(t); err != nil {
+			return err
+		}
+		// The objects' bytes are on the disk since they came; that they are named has to be, too, before anyone is told
+		// of the release.
+		if err := s.place.settle(); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+		t, err = hub.Publish(files, s.now())
+		return err
+	})
 	if err != nil {
 		return trust.Target{}, err
 	}
@@ -164,10 +150,19 @@ func (s *Store) Publish(files map[string][]byte) (trust.Target, error) {
 }
 
 func (s *Store) complete(x bundle.Index) error {
+	var sums []string
 	for _, f := range x.Files {
 		for _, c := range f.Chunks {
-			info, err := os.Stat(s.object(c.SHA256))
-			if err != nil || info.Size() != c.Size {
+			sums = append(sums, c.SHA256)
+		}
+	}
+	sizes, err := s.place.sizes(sums)
+	if err != nil {
+		return fmt.Errorf("look objects up: %w", err)
+	}
+	for _, f := range x.Files {
+		for _, c := range f.Chunks {
+			if size, ok := sizes[c.SHA256]; !ok || size != c.Size {
 				return fmt.Errorf("%w: of %s", ErrIncomplete, f.Path)
 			}
 		}
@@ -175,17 +170,16 @@ func (s *Store) complete(x bundle.Index) error {
 	return nil
 }
 
-// Desired is the release to show; false where nothing is published.
+// Desired is the newest release; false where nothing is published.
 func (s *Store) Desired() (wire.Desired, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, err := s.hub.Current()
+	all, err := s.Releases()
 	if err != nil {
-		if !errors.Is(err, trust.ErrNotFound) {
-			s.log.Warn("published release not known", "err", err)
-		}
+		s.log.Warn("published release not known", "err", err)
+	}
+	if len(all) == 0 {
 		return wire.Desired{}, false
 	}
+	t := all[len(all)-1]
 	return wire.Desired{ReleaseID: t.ReleaseID, Number: t.Number}, true
 }
 
@@ -194,10 +188,7 @@ func (s *Store) Run(ctx context.Context) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {
-		s.mu.Lock()
-		err := s.hub.Renew(s.now())
-		s.mu.Unlock()
-		if err != nil {
+		if err := s.place.sign(func(hub *trust.Hub) error { return hub.Renew(s.now()) }); err != nil {
 			s.log.Error("what is published could not be signed again", "err", err)
 		}
 		select {

@@ -189,7 +189,8 @@ CREATE TABLE holders (
 );
 CREATE INDEX holders_kiosk ON holders (site, kiosk);
 
--- What lies in files where the hub is one process: objects of releases, signed metadata, the emergency message.
+-- What lies in files where the hub is one process: objects of releases, signed metadata, the emergency message. And, of
+-- the keys that each process has as a file, the public halves, so that one with another key is noticed.
 CREATE TABLE objects (
     sum  TEXT COLLATE "C" NOT NULL PRIMARY KEY, -- SHA-256, hex
     data BYTEA            NOT NULL
@@ -197,7 +198,7 @@ CREATE TABLE objects (
 ALTER TABLE objects ALTER COLUMN data SET STORAGE EXTERNAL; -- a block of it is read without the rest
 
 CREATE TABLE documents (
-    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('metadata', 'emergency')),
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('metadata', 'emergency', 'key')),
     name TEXT COLLATE "C" NOT NULL,
     data BYTEA            NOT NULL,
     PRIMARY KEY (kind, name)

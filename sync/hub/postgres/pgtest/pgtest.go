@@ -187,8 +187,7 @@ func (s *Server) watch() error {
 		return err
 	}
 	s.guard = in
-	go func() { _ = cmd.Wait() }() // ends with the guard
-	return nil
+	return cmd.Process.Release() // it ends with the guard, and nobody waits for it
 }
 
 func (s *Server) run(program string, args ...string) error {
