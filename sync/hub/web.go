@@ -86,6 +86,7 @@ func (h *Hub) app(ctx context.Context) *fiber.App {
 	app.Put("/api/v1/emergency", fromProgram, h.putEmergency)
 	app.Delete("/api/v1/emergency", fromProgram, h.deleteEmergency)
 	app.Get("/api/v1/content/key", h.contentKey)
+	app.Get("/api/v1/content/files/:kind/:name", h.contentFile)
 	app.Get("/api/v1/enrolments", h.enrolments)
 	app.Post("/api/v1/kiosks/:site/:kiosk/commands", fromProgram, h.postCommand)
 	app.Get("/api/v1/kiosks/:site/:kiosk/commands", h.commands)
