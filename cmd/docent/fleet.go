@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -34,6 +36,7 @@ type fleetCmd struct {
 	Authority string `help:"Folder \"authority\" of the hub, to sign the simulated kiosks' certificates." type:"existingdir" placeholder:"DIR"`
 	Page      string `help:"Address of the hub's page, to count what is lost and what is stored twice." placeholder:"URL"`
 	Site      string `default:"fleet" help:"Site of the simulated kiosks."`
+	Enrol     string `help:"Where kiosks enrol, for a hub behind another broker: simulated kiosks show their certificates there, so that the broker learns of them." placeholder:"HOST:PORT"`
 	HubPID    int    `name:"hub-pid" help:"Process of a hub on this machine, to tell what it costs from what the simulated kiosks cost." placeholder:"PID"`
 }
 
@@ -63,6 +66,9 @@ func (c fleetCmd) Run(ctx context.Context, t *terminal) (err error) {
 			return err
 		}
 		opt.TLS = fleetTLS(a)
+		if c.Enrol != "" {
+			opt.TLS = introduced(ctx, opt.TLS, c.Enrol)
+		}
 	}
 	return c.measure(ctx, t, opt, c.Page)
 }
@@ -84,6 +90,38 @@ func (c fleetLoad) options() (fleet.Options, error) {
 		Kiosks: c.Kiosks, Rate: rate, Last: time.Duration(c.Seconds * float64(time.Second)), Outage: c.Outage, Backlog: c.Backlog,
 	}, nil
 }
+
+// introduced shows each certificate to a hub before it is used: one that was signed beside the hub becomes known to it by that.
+func introduced(ctx context.Context, config func(wire.Address) (*tls.Config, error), hub string) func(wire.Address) (*tls.Config, error) {
+	return func(kiosk wire.Address) (*tls.Config, error) {
+		shown, err := config(kiosk)
+		if err != nil {
+			return nil, err
+		}
+		asking := shown.Clone()
+		asking.NextProtos = []string{wire.ProtocolEnrol}
+		client := http.Client{Transport: &http.Transport{TLSClientConfig: asking, DisableKeepAlives: true}, Timeout: introduceTimeout}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+hub+wire.StandingPath, nil)
+		if err != nil {
+			return nil, fmt.Errorf("introduce simulated kiosk: %w", err)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil, fmt.Errorf("introduce simulated kiosk: %w", err)
+		}
+		defer resp.Body.Close()
+		var answer wire.EnrolAnswer
+		if err := json.NewDecoder(io.LimitReader(resp.Body, wire.MaxEnrol)).Decode(&answer); err != nil {
+			return nil, fmt.Errorf("introduce simulated kiosk: %w", err)
+		}
+		if answer.Status != wire.EnrolGranted {
+			return nil, fmt.Errorf("introduce simulated kiosk %s: the hub refuses it: %s", kiosk.Kiosk, answer.Refusal)
+		}
+		return shown, nil
+	}
+}
+
+const introduceTimeout = 30 * time.Second
 
 // memoryDir is a file system in memory, where there is one.
 const memoryDir = "/dev/shm"
