@@ -239,7 +239,7 @@ func printRollout(w io.Writer, r toldRollout) {
 		case i < r.Begun:
 			state = fmt.Sprintf("%d of %d show it, %d failed, %d at it", t.Succeeded, t.Total(), t.Failed, t.Running)
 			if t.Away > 0 {
-				state += fmt.Sprintf(", %d were never there", t.Away)
+				state += fmt.Sprintf(", %d never answered", t.Away)
 			}
 			if t.Aborted > 0 {
 				state += fmt.Sprintf(", %d aborted", t.Aborted)

@@ -19,6 +19,7 @@ var requests = []string{
 	"GET /api/v1/commands/*", "GET /api/v1/commands/*/data", "POST /api/v1/enrolments/authorise", "POST /api/v1/enrolments/revoke",
 	"POST /api/v1/content/missing", "PUT /api/v1/content/objects/*", "POST /api/v1/content/release", "GET /live?after=*",
 	"GET /api/v1/events?limit=*", "GET /?lang=*",
+	"POST /api/v1/rollouts", "GET /api/v1/rollouts/*", "POST /api/v1/rollouts/*/abort", "POST /api/v1/rollouts/r1/*",
 }
 
 // FuzzRequests sends whatever to the hub's page: it answers or refuses, never breaks, and says in JSON why.
@@ -27,6 +28,7 @@ func FuzzRequests(f *testing.F) {
 		`{"text":{"en":"Please leave.","zh":"请离开"}}`, `{"name":"volume","value":50,"expires_in_s":18446744074}`, `{"name":"logs"}`, "", "", "",
 		`{"code":"K7M3XR","replace":true}`, `{"site":"north","kiosk_id":"k1"}`, `{"objects":["` + strings.Repeat("ab", 32) + `","../x"]}`, "an object",
 		`{"files":{"1.root.json":"e30=","2.targets.json":"bnVsbA=="}}`, "", "", "",
+		`{"number":2,"by":"ann","plan":{"groups":[{"name":"canary","percent":10,"error_threshold":"5%"},{"name":"all","rest":true}]}}`, "", `{"by":"ann","reason":"a\nb"}`, "",
 	} {
 		for _, text := range []string{"9", "a/b", strings.Repeat("ab", 32), "\x00%2f..", "-1", "zh"} {
 			f.Add(uint8(i), text, []byte(body))
