@@ -186,7 +186,7 @@ func isEvents(packet []byte) bool {
 func TestCutRightAfterPublish(t *testing.T) {
 	cuts, kiosks := int64(5), 2
 	if faults() {
-		cuts, kiosks = 400, 4
+		cuts, kiosks = 200, 4
 	}
 	dir := t.TempDir()
 	h := startHub(t, Config{Dir: dir})

@@ -264,9 +264,9 @@ func (zeroes) Read(b []byte) (int, error) { return len(b), nil }
 // TestHubAwayWithAFullOutbox is the same with an outbox at its bound: what does not fit is refused or makes room, as set,
 // and the hub can name every number that it does not have.
 func TestHubAwayWithAFullOutbox(t *testing.T) {
-	events := 3_000
+	events, bound := 3_000, uint64(1<<20)
 	if faults() {
-		events = 100_000
+		events, bound = 100_000, 16<<20
 	}
 	for _, policy := range []outbox.OnFull{outbox.RejectNew, outbox.DropOldest} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -275,7 +275,7 @@ func TestHubAwayWithAFullOutbox(t *testing.T) {
 			h := startHub(t, Config{Dir: dir, Clock: now.now})
 			address := h.MQTTAddr()
 			h.stop()
-			o, err := outbox.Open(filepath.Join(t.TempDir(), "outbox"), outbox.Options{Kiosk: "kiosk-1", MinFree: 1, MaxBytes: 1 << 20, OnFull: policy, Clock: now.now})
+			o, err := outbox.Open(filepath.Join(t.TempDir(), "outbox"), outbox.Options{Kiosk: "kiosk-1", MinFree: 1, MaxBytes: bound, OnFull: policy, Clock: now.now})
 			if err != nil {
 				t.Fatal(err)
 			}
