@@ -44,10 +44,10 @@ func (c conn) QueryContext(ctx context.Context, query string, args []driver.Name
 func (c conn) CheckNamedValue(v *driver.NamedValue) error {
 	switch value := v.Value.(type) {
 	case string:
-		v.Value = storable(value)
+		v.Value = Storable(value)
 	case []string:
 		for i, s := range value {
-			if clean := storable(s); clean != s {
+			if clean := Storable(s); clean != s {
 				value[i] = clean
 			}
 		}
@@ -55,8 +55,8 @@ func (c conn) CheckNamedValue(v *driver.NamedValue) error {
 	return c.Conn.CheckNamedValue(v)
 }
 
-// storable is a text as PostgreSQL can store it.
-func storable(s string) string {
+// Storable is a text as PostgreSQL can store it.
+func Storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
 }
 

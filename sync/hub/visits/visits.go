@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"docent/internal/durable"
+	"docent/sync/hub/postgres"
 	"docent/sync/hub/sqlite"
 	"docent/sync/wire"
 )
@@ -83,22 +84,46 @@ func Open(ctx context.Context, o Options) (*Visits, error) {
 		return nil, fmt.Errorf("open visits: %w", err)
 	}
 	if o.Database != nil {
+		if err := postgres.Agree(ctx, o.Database, "visits/pass.key", key.Public().(ed25519.PublicKey)); err != nil {
+			return nil, fmt.Errorf("open visits: %w", err)
+		}
 		return &Visits{o: o, db: o.Database, shared: true, key: key}, nil
 	}
-	// What is deleted is overwritten (secure_delete), so that a forgotten visit is not to be found in free pages.
-	db, err := sqlite.Open(filepath.Join(o.Dir, "visits.db"), "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_secure_delete=on")
+	db, err := openFile(ctx, o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open visits: %w", err)
 	}
-	db.SetMaxOpenConns(1)
 	v := &Visits{o: o, db: db, key: key, forgotten: map[visit]bool{}}
-	if err := sqlite.Migrate(ctx, db, migrations); err != nil {
-		return nil, errors.Join(fmt.Errorf("open visits: %w", err), db.Close())
-	}
 	if err := v.loadForgotten(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open visits: %w", err), db.Close())
 	}
 	return v, nil
+}
+
+// openFile opens the SQLite database in a folder, and brings its schema up to date.
+func openFile(ctx context.Context, dir string) (*sql.DB, error) {
+	// What is deleted is overwritten (secure_delete), so that a forgotten visit is not to be found in free pages.
+	db, err := sqlite.Open(filepath.Join(dir, "visits.db"), "_journal_mode=WAL&_synchronous=FULL&_busy_timeout=10000&_txlock=immediate&_secure_delete=on")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := sqlite.Migrate(ctx, db, migrations); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Migrate brings the schema of the SQLite database in a folder up to date, and makes both where there are none.
+func Migrate(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("open visits: %w", err)
+	}
+	db, err := openFile(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("open visits: %w", err)
+	}
+	return db.Close()
 }
 
 // openKey reads the seed of the key, or makes one.

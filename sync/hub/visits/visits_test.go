@@ -372,7 +372,7 @@ func readFile(t testing.TB, path string) []byte {
 // TestForgottenByAnotherHub lets one hub bring a visit's box and words while another forgets the visit, each with its own
 // store on the same database, in any order: nothing of it stays.
 func TestForgottenByAnotherHub(t *testing.T) {
-	url := pgtest.Database(t)
+	url, key := pgtest.Database(t), []byte(nil)
 	hub := func() (*Visits, *Filter, *store.Store) {
 		db, err := postgres.Open(t.Context(), url)
 		if err != nil {
@@ -381,10 +381,20 @@ func TestForgottenByAnotherHub(t *testing.T) {
 		t.Cleanup(func() { _ = db.Close() })
 		s := store.OpenPostgres(db)
 		t.Cleanup(func() { _ = s.Close() })
-		v, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: db, Notify: func(wire.Address, wire.VisitNotice) {}})
+		o := Options{Dir: t.TempDir(), Database: db, Notify: func(wire.Address, wire.VisitNotice) {}}
+		if key != nil {
+			if _, err := Open(t.Context(), o); err == nil {
+				t.Error("a hub with a key of its own was let in")
+			}
+			if err := os.WriteFile(filepath.Join(o.Dir, "pass.key"), key, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v, err := Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
+		key = readFile(t, filepath.Join(o.Dir, "pass.key"))
 		return v, v.Before(s), s
 	}
 	_, one, s := hub()
