@@ -30,7 +30,8 @@ type appliance struct {
 	kiosk    *kiosk.Kiosk
 	link     *link.Link       // nil without a hub
 	id       *enrol.Identity  // nil without a hub, and in the demo
-	updater  *update.Updater  // nil where releases do not come from a hub
+	updater  *update.Updater  // nil where the release is always the same
+	over     *deliveries      // the updater's sources
 	commands *commands.Runner // nil without a hub
 	camera   *camera.Camera   // nil without one
 	shown    *content
@@ -135,8 +136,12 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 			return nil, err
 		}
 	}
-	if releases != nil && a.link != nil {
-		if a.updater, err = newUpdater(c, releases, shown, a.link, log); err != nil {
+	if releases != nil {
+		if a.over, err = newDeliveries(c, a.link, log); err != nil {
+			return nil, err
+		}
+		a.closers = append(a.closers, a.over.close)
+		if a.updater, err = newUpdater(c, releases, shown, a.over, log); err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +156,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		}
 		options.Hub = a.link
 	}
-	options.Status = func() map[string]string { return staffStatus(box, a.link, a.id) }
+	options.Status = func() map[string]string { return a.over.tell(staffStatus(box, a.link, a.id)) }
 	options.Pages, err = ui.Kiosk()
 	if err != nil {
 		return nil, err
@@ -194,6 +199,7 @@ func (a *appliance) run(ctx context.Context) error {
 	}
 	if a.updater != nil {
 		group.Go(func() error { return a.updater.Run(ctx) })
+		group.Go(func() error { return a.over.run(ctx) })
 	}
 	return group.Wait()
 }

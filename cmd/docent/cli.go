@@ -26,6 +26,7 @@ type cli struct {
 	Gallery   galleryCmd   `cmd:"" help:"Write, check and pack a gallery's content."`
 	Evaluate  evaluateCmd  `cmd:"" help:"Measure how good recognition and retrieval are."`
 	Bench     benchCmd     `cmd:"" help:"Measure how fast this machine is."`
+	Install   installCmd   `cmd:"" help:"Give a kiosk on this machine a release from a file."`
 	Fleet     fleetCmd     `cmd:"" help:"Simulate many kiosks against a hub, and measure it."`
 	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has and lacks for a kiosk."`
 	Trace     traceCmd     `cmd:"" help:"Show how a kiosk's answers came about."`

@@ -13,7 +13,6 @@ import (
 	"docent/kiosk"
 	"docent/localindex"
 	"docent/localindex/gallery"
-	"docent/sync/link"
 	"docent/sync/update"
 	"docent/sync/update/trust"
 	"docent/vision"
@@ -82,8 +81,8 @@ func (c *content) start(ctx context.Context, config kiosk.Config) (*update.Store
 	return store, store.Start(open)
 }
 
-// newUpdater follows the releases of the hub.
-func newUpdater(config kiosk.Config, store *update.Store, shown *content, hub *link.Link, log *slog.Logger) (*update.Updater, error) {
+// newUpdater follows the releases that come over any way.
+func newUpdater(config kiosk.Config, store *update.Store, shown *content, over *deliveries, log *slog.Logger) (*update.Updater, error) {
 	root, err := os.ReadFile(config.Hub.Root)
 	if err != nil {
 		return nil, fmt.Errorf("read root of trust: %w", err)
@@ -92,9 +91,10 @@ func newUpdater(config kiosk.Config, store *update.Store, shown *content, hub *l
 	if err != nil {
 		return nil, err
 	}
-	return update.New(update.Options{
-		Store: store, Trust: client, Source: hub, Content: shown, Report: hub.Report, Logger: log,
+	over.updater, err = update.New(update.Options{
+		Store: store, Trust: client, Source: over, Content: shown, Report: over.report, Logger: log,
 	})
+	return over.updater, err
 }
 
 // Unattended tells whether nobody is there.

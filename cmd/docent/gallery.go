@@ -25,6 +25,8 @@ type galleryCmd struct {
 	Build   galleryBuildCmd   `cmd:"" help:"Pack a gallery's folder into a release that a kiosk can open."`
 	Sign    gallerySignCmd    `cmd:"" help:"Sign a release, so that kiosks will take it."`
 	Publish galleryPublishCmd `cmd:"" help:"Give a signed release to a hub, which brings it to its kiosks."`
+	Bundle  galleryBundleCmd  `cmd:"" help:"Write what a hub publishes to one file, for a stick."`
+	Mirror  galleryMirrorCmd  `cmd:"" help:"Write what a hub publishes to a folder, for a web server."`
 	Status  galleryStatusCmd  `cmd:"" help:"Say how far each document of a gallery came, and why it went no further."`
 }
 
