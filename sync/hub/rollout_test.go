@@ -647,7 +647,7 @@ func TestRolloutRequests(t *testing.T) {
 		{"two lines", http.MethodPost, "/" + id + "/abort", `{"reason":"a\nb"}`, true, http.StatusBadRequest, "one line"},
 		{"approve what does not wait", http.MethodPost, "/" + id + "/approve", "{}", true, http.StatusConflict, "running"},
 		{"resume what is not paused", http.MethodPost, "/" + id + "/resume", "{}", true, http.StatusConflict, "running"},
-		{"back to nothing", http.MethodPost, "/" + id + "/back", "{}", true, http.StatusConflict, "No release before"},
+		{"back to nothing", http.MethodPost, "/" + id + "/back", "{}", true, http.StatusConflict, "No release before this one may be shown"},
 		{"a bad plan", http.MethodPost, "", `{"plan":{"groups":[]}}`, true, http.StatusBadRequest, "0 groups"},
 		{"a release that is not signed", http.MethodPost, "", `{"number":7}`, true, http.StatusConflict, "No release of that number"},
 		{"publish by a bad plan", http.MethodPost, "/../content/release", `{"rollout":{"groups":[{"name":"x"}]}}`, true, http.StatusBadRequest, "kiosks, percent and rest"},

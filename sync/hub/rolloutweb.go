@@ -19,7 +19,8 @@ import (
 // Bounds of what is told of rollouts.
 const (
 	listedRollouts = 20
-	pageTroubled   = 20 // kiosks named on the page
+	triedRollouts  = 100 // looked at for how a release did
+	pageTroubled   = 20  // kiosks named on the page
 )
 
 // rolloutView is a rollout with the kiosks of its groups counted.
@@ -76,12 +77,16 @@ func (h *Hub) listRollouts(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return c.JSON(fiber.Map{"rollouts": views, "releases": releaseNames(targets)})
+}
+
+func releaseNames(targets []trust.Target) []rollout.Release {
 	releases := make([]rollout.Release, 0, len(targets))
 	for _, t := range targets {
 		releases = append(releases, rollout.Release{ID: t.ReleaseID, Number: t.Number})
 	}
-	c.Set(fiber.HeaderCacheControl, "no-store")
-	return c.JSON(fiber.Map{"rollouts": views, "releases": releases})
+	return releases
 }
 
 // getRollout answers GET /api/v1/rollouts/ID: a rollout with its kiosks.
@@ -203,23 +208,23 @@ func (h *Hub) takeBack(c *fiber.Ctx, id, by string) error {
 	if err != nil {
 		return err
 	}
-	newest, err := h.store.Rollouts(c.UserContext(), 1)
+	before, err := h.store.Rollouts(c.UserContext(), triedRollouts)
 	if err != nil {
 		return err
 	}
-	if newest[0].ID != id {
-		return fiber.NewError(fiber.StatusConflict, "Rollout "+newest[0].ID+" came after this one. Take that back.")
+	if before[0].ID != id {
+		return fiber.NewError(fiber.StatusConflict, "Rollout "+before[0].ID+" came after this one. Take that back.")
 	}
 	releases, err := h.content.Releases()
 	if err != nil {
 		return err
 	}
-	releases = slices.DeleteFunc(releases, func(t trust.Target) bool { return t.Number >= of.Release.Number })
-	if len(releases) == 0 {
-		return fiber.NewError(fiber.StatusConflict, "No release before this one may be shown: the author has signed none, or only this one.")
+	earlier, ok := rollout.Earlier(of.Release, releaseNames(releases), before)
+	if !ok {
+		return fiber.NewError(fiber.StatusConflict, "No release before this one may be shown and has done well: the author has signed none, or the one before was stopped.")
 	}
-	to := releases[len(releases)-1]
-	r, err := rollout.Back(rolloutID(to), of.Rollout, of.Kiosks, rollout.Release{ID: to.ReleaseID, Number: to.Number}, by, h.cfg.Clock())
+	to := releases[slices.IndexFunc(releases, func(t trust.Target) bool { return t.ReleaseID == earlier.ID })]
+	r, err := rollout.Back(rolloutID(to), of.Rollout, of.Kiosks, earlier, by, h.cfg.Clock())
 	if err != nil {
 		return refuseRollout(err)
 	}

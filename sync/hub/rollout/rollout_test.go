@@ -293,3 +293,46 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d entries, %+v … %+v", n, first, last)
 	}
 }
+
+// TestEarlier finds the release to go back to.
+func TestEarlier(t *testing.T) {
+	rel := func(n int) rollout.Release { return rollout.Release{ID: fmt.Sprint(n, "-x"), Number: n} }
+	is := func(id string, n int, s rollout.State, code string, change ...func(*rollout.Rollout)) rollout.Rollout {
+		r := rollout.Rollout{ID: id, Release: rel(n), State: s, Reason: rollout.Reason{Code: code}, History: []rollout.Entry{{What: rollout.Created}, {What: rollout.Started}, {What: rollout.WasStop}}}
+		for _, c := range change {
+			c(&r)
+		}
+		return r
+	}
+	paused := func(r *rollout.Rollout) { r.History[1].What = rollout.WasPaused }
+	back := func(of string) func(*rollout.Rollout) {
+		return func(r *rollout.Rollout) { r.Back, r.Of = true, of }
+	}
+	now := is("r4", 4, rollout.Running, "")
+	for _, tt := range []struct {
+		name     string
+		shown    []int
+		rollouts []rollout.Rollout
+		want     int
+	}{
+		{"finished", []int{3, 4}, []rollout.Rollout{now, is("r3", 3, rollout.Finished, "")}, 3},
+		{"the next one came before it was done", []int{3, 4}, []rollout.Rollout{now, is("r3", 3, rollout.Stopped, rollout.Superseded)}, 3},
+		{"paused when the next one came", []int{3, 4}, []rollout.Rollout{now, is("r3", 3, rollout.Stopped, rollout.Superseded, paused)}, 0},
+		{"aborted", []int{3, 4}, []rollout.Rollout{now, is("r3", 3, rollout.Stopped, rollout.ByStaff)}, 0},
+		{"aborted, and another before it", []int{2, 3, 4}, []rollout.Rollout{now, is("r3", 3, rollout.Stopped, rollout.ByStaff), is("r2", 2, rollout.Finished, "")}, 2},
+		{"taken back", []int{2, 3, 4}, []rollout.Rollout{now, is("b2", 2, rollout.Finished, "", back("r3")), is("r3", 3, rollout.Finished, ""), is("r2", 2, rollout.Finished, "")}, 2},
+		{"aborted and then rolled out again", []int{3, 4}, []rollout.Rollout{now, is("r3b", 3, rollout.Finished, ""), is("r3", 3, rollout.Stopped, rollout.ByStaff)}, 3},
+		{"not rolled out here", []int{3, 4}, []rollout.Rollout{now}, 0},
+		{"not signed any more", []int{4}, []rollout.Rollout{now, is("r3", 3, rollout.Finished, "")}, 0},
+		{"a higher one only", []int{4, 5}, []rollout.Rollout{now, is("r5", 5, rollout.Finished, "")}, 0},
+	} {
+		var shown []rollout.Release
+		for _, n := range tt.shown {
+			shown = append(shown, rel(n))
+		}
+		got, found := rollout.Earlier(now.Release, shown, tt.rollouts)
+		if got.Number != tt.want || found != (tt.want > 0) {
+			t.Errorf("%s: %d, want %d", tt.name, got.Number, tt.want)
+		}
+	}
+}

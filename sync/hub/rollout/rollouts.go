@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -35,6 +36,9 @@ type Options struct {
 
 // notPublished is after how long a rollout ends whose release never came.
 const notPublished = 10 * time.Minute
+
+// breath is how long there is between two looks at least, however much happens: a thousand kiosks may come at once.
+const breath = 50 * time.Millisecond
 
 // attempts is how often a change is tried again that another process came before.
 const attempts = 20
@@ -75,6 +79,11 @@ func (s *Rollouts) Run(ctx context.Context) {
 	for {
 		if err := s.step(ctx, settled); err != nil && ctx.Err() == nil {
 			s.opt.Logger.Error("rollouts not moved on", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(breath):
 		}
 		select {
 		case <-ctx.Done():
@@ -204,6 +213,30 @@ func (s *Rollouts) Abort(ctx context.Context, id, by, text string) error {
 
 func (s *Rollouts) abort(ctx context.Context, id string, why Reason) error {
 	return s.change(ctx, id, false, func(r *Rollout, _ []Tally, now time.Time) (Effects, error) { return r.Abort(why, now) })
+}
+
+// Earlier is the release to go back to from another one: of those that may be shown the highest number below it whose
+// newest rollout was not stopped, taken back, or paused when the next one came. rollouts are the newest ones, the newest
+// first.
+func Earlier(than Release, shown []Release, rollouts []Rollout) (best Release, found bool) {
+	for _, r := range shown {
+		if r.Number < than.Number && r.Number > best.Number && proven(r, rollouts) {
+			best, found = r, true
+		}
+	}
+	return best, found
+}
+
+// proven tells whether a release was rolled out without staff or failures having ended that.
+func proven(release Release, rollouts []Rollout) bool {
+	i := slices.IndexFunc(rollouts, func(r Rollout) bool { return r.Release == release })
+	if i < 0 {
+		return false
+	}
+	r := rollouts[i]
+	takenBack := slices.ContainsFunc(rollouts, func(o Rollout) bool { return o.Of == r.ID })
+	paused := len(r.History) > 1 && r.History[len(r.History)-2].What == WasPaused
+	return !takenBack && (r.State == Finished || r.State == Stopped && r.Reason.Code == Superseded && !paused)
 }
 
 // Back is a rollout that takes another one back: all kiosks that are in it are to show an earlier release. It begins when
