@@ -128,7 +128,7 @@ func (w *Ways) object(ctx context.Context, req wire.Fetch) (wire.Chunk, error) {
 			continue
 		}
 		c, err := way.Fetch(ctx, req)
-		if ctx.Err() != nil {
+		if err != nil && ctx.Err() != nil {
 			return wire.Chunk{}, ctx.Err()
 		}
 		if last = err; err != nil {
