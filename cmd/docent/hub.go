@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,6 +19,7 @@ import (
 type hubCmd struct {
 	Run    hubRunCmd    `cmd:"" default:"withargs" help:"Run a hub (what docent hub does by itself)."`
 	Kiosks hubKiosksCmd `cmd:"" help:"List, authorise and revoke the kiosks of the hub on this machine."`
+	Move   hubMoveCmd   `cmd:"" help:"Copy all that a hub keeps to PostgreSQL, or back to SQLite, and verify the copy."`
 }
 
 type hubRunCmd struct {
@@ -27,15 +29,17 @@ type hubRunCmd struct {
 
 // hubConfig is everything a person can set about a hub.
 type hubConfig struct {
-	DataDir    string `koanf:"data_dir"`    // holds the hub's database
+	DataDir    string `koanf:"data_dir"`    // holds the hub's keys, and its database where that is SQLite
 	MQTTListen string `koanf:"mqtt_listen"` // address for kiosks: MQTT and enrolment, over TLS
 	HTTPListen string `koanf:"http_listen"` // address of the hub's page, on this machine
 	Site       string `koanf:"site"`        // the one site whose kiosks may connect; empty: every site's
 	LogLevel   string `koanf:"log_level"`   // debug, info, warn or error
+	// Database is sqlite, or postgres://USER:PASSWORD@HOST/DATABASE for one that several hubs may share.
+	Database settings.Secret `koanf:"database"`
 }
 
 func defaultHubConfig() hubConfig {
-	return hubConfig{DataDir: "/var/lib/docent-hub", MQTTListen: ":8883", HTTPListen: "127.0.0.1:8081", LogLevel: "info"}
+	return hubConfig{DataDir: "/var/lib/docent-hub", MQTTListen: ":8883", HTTPListen: "127.0.0.1:8081", LogLevel: "info", Database: inSQLite}
 }
 
 // Validate names all values that will not do, as a [*settings.Error].
@@ -55,7 +59,25 @@ func (c hubConfig) Validate() error {
 	if _, err := logLevel(c.LogLevel); err != nil {
 		p.Add("log_level", err.Error())
 	}
+	if c.Database != inSQLite && !postgresURL(c.Database.Reveal()) {
+		p.Add("database", "it is neither sqlite nor postgres://…")
+	}
 	return p.Err()
+}
+
+// inSQLite is the setting for a database in the hub's folder.
+const inSQLite settings.Secret = "sqlite"
+
+func postgresURL(s string) bool {
+	return strings.HasPrefix(s, "postgres://") || strings.HasPrefix(s, "postgresql://")
+}
+
+// url is that of the hub's database, empty for SQLite.
+func (c hubConfig) url() string {
+	if c.Database == inSQLite {
+		return ""
+	}
+	return c.Database.Reveal()
 }
 
 func (c hubRunCmd) Run(ctx context.Context, t *terminal) error {
@@ -71,7 +93,7 @@ func (c hubRunCmd) Run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	h, err := hub.New(hub.Config{
-		Dir: config.DataDir, MQTTListen: config.MQTTListen, HTTPListen: config.HTTPListen, Site: config.Site, Logger: log,
+		Dir: config.DataDir, MQTTListen: config.MQTTListen, HTTPListen: config.HTTPListen, Site: config.Site, Database: config.url(), Logger: log,
 	})
 	if err != nil {
 		return err
