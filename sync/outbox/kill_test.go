@@ -118,7 +118,6 @@ func TestKillWhileAppending(t *testing.T) {
 				t.Fatalf("kill %d: event %d was told to be stored and is not there", i, seq)
 			}
 		}
-		t.Logf("kill %d: %d events told, the last %d; %d held, all there", i, len(told), s.LastSeq, len(events))
 		all += len(told)
 		closeNow(t, o)
 	}
