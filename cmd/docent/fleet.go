@@ -189,11 +189,11 @@ func printCost(t *terminal, r fleet.Report) error {
 	steady := r.Cost.Steady
 	_, err := fmt.Fprintf(t.out, "%d messages; processor time for an event: %.0f µs at all kiosks together (%.1f calls)", r.Messages, steady.Kiosks.CPUEachUS, steady.Kiosks.CallsEach)
 	if err == nil && steady.Hub != nil {
-		_, err = fmt.Fprintf(t.out, ", %.0f µs at the hub (%.1f calls, %.0f MiB); for a connection %.1f ms at the kiosk, %.1f ms at the hub",
-			steady.Hub.CPUEachUS, steady.Hub.CallsEach, steady.Hub.PeakMiB, r.Cost.Connect.Kiosks.CPUEachUS/1000, r.Cost.Connect.Hub.CPUEachUS/1000)
+		_, err = fmt.Fprintf(t.out, ", %.0f µs at the hub (%.1f calls); for a connection %.1f ms at the kiosk, %.1f ms at the hub",
+			steady.Hub.CPUEachUS, steady.Hub.CallsEach, r.Cost.Connect.Kiosks.CPUEachUS/1000, r.Cost.Connect.Hub.CPUEachUS/1000)
 	}
 	if err == nil {
-		_, err = fmt.Fprintln(t.out)
+		_, err = fmt.Fprintf(t.out, "\nmemory: kiosks %.0f MiB together, hub %.0f MiB\n", r.PeakMiB.Kiosks, r.PeakMiB.Hub)
 	}
 	return err
 }

@@ -61,6 +61,8 @@ type fleet struct {
 	opt    Options
 	line   line
 	kiosks []*kiosk
+
+	mu     sync.Mutex // for PeakMiB of the report
 	report Report
 }
 
@@ -80,9 +82,10 @@ func Run(ctx context.Context, opt Options) (_ Report, streams []Stream, err erro
 		return Report{}, nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	var links sync.WaitGroup
+	var links sync.WaitGroup // and watch
 	defer links.Wait()
 	defer stop()
+	links.Go(func() { f.watch(ctx) })
 	if err := f.connect(ctx, &links); err != nil {
 		return Report{}, nil, err
 	}
@@ -101,12 +104,14 @@ func Run(ctx context.Context, opt Options) (_ Report, streams []Stream, err erro
 		f.report.Resent += k.link.State().Resent
 		streams = append(streams, Stream{Kiosk: k.name, ID: st.StreamID, Last: uint64(k.events()), Acked: st.AckedSeq})
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return f.report, streams, nil
 }
 
 // connect lets all kiosks connect, all at once. Their links run until ctx ends.
 func (f *fleet) connect(ctx context.Context, links *sync.WaitGroup) error {
-	before, err := f.mark()
+	before, err := f.use()
 	if err != nil {
 		return err
 	}

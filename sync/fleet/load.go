@@ -42,7 +42,7 @@ func (f *fleet) steady(ctx context.Context) error {
 	if each1 < 1 {
 		each1 = 1
 	}
-	before, err := f.mark()
+	before, err := f.use()
 	if err != nil {
 		return err
 	}

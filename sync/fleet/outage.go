@@ -9,7 +9,7 @@ import (
 
 // outage cuts the line of all kiosks, lets a backlog grow, and watches how they come back.
 func (f *fleet) outage(ctx context.Context) error {
-	before, err := f.mark()
+	before, err := f.use()
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,12 @@ type Report struct {
 		Outage  *Cost `json:"outage,omitempty"`
 	} `json:"cost"`
 
+	// PeakMiB is memory at its highest, without mapped files, looked at four times a second.
+	PeakMiB struct {
+		Kiosks float64 `json:"kiosks"` // of all together
+		Hub    float64 `json:"hub,omitempty"`
+	} `json:"peak_mib"`
+
 	Reconnect *Reconnect `json:"reconnect,omitempty"`
 	// BacklogEventsPerS is how fast the backlog drained that all kiosks held after the outage.
 	BacklogEventsPerS float64 `json:"backlog_events_per_s,omitempty"`
@@ -59,7 +65,6 @@ type Share struct {
 	CPUS      float64 `json:"cpu_s"`       // of processors, program and kernel together
 	CPUEachUS float64 `json:"cpu_each_us"` // for each event or connection
 	CallsEach float64 `json:"calls_each"`  // system calls that read or write, for each event or connection
-	PeakMiB   float64 `json:"peak_mib"`    // memory at its highest since the process began
 }
 
 // Reconnect is how kiosks came back after the line was cut for all of them.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -11,9 +12,9 @@ import (
 
 // Usage is what a process has used of its machine since it began.
 type Usage struct {
-	CPU     time.Duration // of the program and of the kernel for it
-	Calls   uint64        // system calls that read or write, of files and connections
-	PeakMiB float64       // of memory, at its highest
+	CPU   time.Duration // of the program and of the kernel for it
+	Calls uint64        // system calls that read or write, of files and connections
+	MiB   float64       // of memory that is its own now: without mapped files, which the kernel takes back when it needs the room
 }
 
 // tick is the unit of processor times in /proc: the kernel gives them in USER_HZ, 100 a second on every Linux that Go runs on.
@@ -45,11 +46,11 @@ func ProcessUsage(pid int) (u Usage, err error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	peak, err := readNumbers(dir+"status", "VmHWM")
+	own, err := readNumbers(dir+"status", "RssAnon")
 	if err != nil {
 		return Usage{}, err
 	}
-	u.Calls, u.PeakMiB = calls, float64(peak)/1024
+	u.Calls, u.MiB = calls, float64(own)/1024
 	return u, nil
 }
 
@@ -75,24 +76,38 @@ func readNumbers(path string, names ...string) (sum uint64, err error) {
 	return sum, nil
 }
 
-// mark is what both sides had used at a moment.
-type mark struct{ kiosks, hub Usage }
+// use is what both sides have used.
+type use struct{ kiosks, hub Usage }
 
-func (f *fleet) mark() (m mark, err error) {
-	if m.kiosks, err = ProcessUsage(0); err != nil {
-		return mark{}, fmt.Errorf("fleet: %w", err)
+func (f *fleet) use() (u use, err error) {
+	if u.kiosks, err = ProcessUsage(0); err != nil {
+		return use{}, fmt.Errorf("fleet: %w", err)
 	}
 	if f.opt.Hub != nil {
-		if m.hub, err = f.opt.Hub(); err != nil {
-			return mark{}, fmt.Errorf("fleet: hub: %w", err)
+		if u.hub, err = f.opt.Hub(); err != nil {
+			return use{}, fmt.Errorf("fleet: hub: %w", err)
 		}
 	}
-	return m, nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.report.PeakMiB.Kiosks = max(f.report.PeakMiB.Kiosks, u.kiosks.MiB)
+	f.report.PeakMiB.Hub = max(f.report.PeakMiB.Hub, u.hub.MiB)
+	return u, nil
 }
 
-// since is what both sides have used since a mark, for a number of events or connections.
-func (f *fleet) since(before mark, n int) (Cost, error) {
-	now, err := f.mark()
+// sample is how often memory is looked at.
+const sample = 250 * time.Millisecond
+
+// watch looks at memory until ctx ends. What cannot be read is told by the next mark.
+func (f *fleet) watch(ctx context.Context) {
+	for pause(ctx, sample) == nil {
+		_, _ = f.use()
+	}
+}
+
+// since is what both sides have used since a moment, for a number of events or connections.
+func (f *fleet) since(before use, n int) (Cost, error) {
+	now, err := f.use()
 	if err != nil {
 		return Cost{}, err
 	}
@@ -110,6 +125,5 @@ func share(before, now Usage, n int) Share {
 		CPUS:      cpu.Seconds(),
 		CPUEachUS: float64(cpu.Microseconds()) / float64(n),
 		CallsEach: float64(now.Calls-before.Calls) / float64(n),
-		PeakMiB:   now.PeakMiB,
 	}
 }

@@ -23,7 +23,7 @@ func TestProcessUsage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now.Calls < before.Calls+10 || now.PeakMiB <= 0 {
+		if now.Calls < before.Calls+10 || now.MiB <= 0 {
 			t.Fatalf("before %+v, now %+v", before, now)
 		}
 		before.CPU = now.CPU
@@ -34,8 +34,8 @@ func TestProcessUsage(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	got := share(Usage{CPU: time.Second, Calls: 100}, Usage{CPU: 3 * time.Second, Calls: 600, PeakMiB: 7}, 1000)
-	if want := (Share{CPUS: 2, CPUEachUS: 2000, CallsEach: 0.5, PeakMiB: 7}); got != want {
+	got := share(Usage{CPU: time.Second, Calls: 100}, Usage{CPU: 3 * time.Second, Calls: 600}, 1000)
+	if want := (Share{CPUS: 2, CPUEachUS: 2000, CallsEach: 0.5}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

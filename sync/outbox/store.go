@@ -32,7 +32,9 @@ func storeOptions(dir string, opt Options) badger.Options {
 		WithNumMemtables(2).
 		WithNumLevelZeroTables(2).
 		WithNumLevelZeroTablesStall(4).
-		WithBlockCacheSize(8 << 20).
+		// No cache of blocks: uncompressed ones are read from the mapped file, and each counts in the cache as all that follows
+		// it there (v4.9.6, table.Block.size), so that hardly any would fit.
+		WithBlockCacheSize(0).
 		WithIndexCacheSize(4 << 20).
 		WithValueLogFileSize(32 << 20).
 		WithNumCompactors(compactors).
