@@ -45,10 +45,14 @@ lint: pages ## gofmt, vet, staticcheck
 	@go vet ./...
 	@go tool staticcheck ./...
 
+# Tests of the hub that damage, copy or read its SQLite file; the others run again on PostgreSQL.
+SQLITE_ONLY = ^(TestHubDiskFull|TestHubStoreDamaged|TestHubAwayForSevenDays|TestClocksJumpWhileRunning|TestOlderCopyOfTheHub)$$
+
 test: setup-test build lint ui/e2e/node_modules/.package-lock.json ## everything that must hold
 	@cd ui/kiosk && npm run --silent check && npm run --silent test && node scripts/budget.mjs
 	@cd ui/e2e && npm run --silent test:screens
 	go test -timeout 20m ./...
+	DOCENT_TEST_DATABASE=postgres go test -timeout 20m -short -skip '$(SQLITE_ONLY)' ./sync/hub
 	go test -timeout 20m -race -short $(RACE_PACKAGES)
 
 FAULTS = .

@@ -30,6 +30,7 @@ need libopencv-contrib-dev
 if [ "${1:-}" = test ]; then
 	need chromium
 	need espeak-ng
+	need postgresql
 fi
 if ((${#packages[@]})); then
 	as_root=()
@@ -40,6 +41,11 @@ if ((${#packages[@]})); then
 	log=$(mktemp)
 	trap 'rm -f "$log"' EXIT
 	echo "Installing ${packages[*]} (once; a few minutes) …"
+	if [[ " ${packages[*]} " == *" postgresql "* ]]; then
+		# Tests start servers of their own; Debian's package need not set one up that runs all the time.
+		"${as_root[@]}" mkdir -p /etc/postgresql-common/createcluster.d
+		echo 'create_main_cluster = false' | "${as_root[@]}" tee /etc/postgresql-common/createcluster.d/docent.conf >/dev/null
+	fi
 	if ! { "${as_root[@]}" apt-get update -q && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${packages[@]}"; } >"$log" 2>&1; then
 		tail -n 20 "$log" >&2
 		echo "Installing ${packages[*]} did not work; the lines above say why." >&2
