@@ -173,7 +173,7 @@ func (u *Updater) notFetched(ctx, fetching context.Context, st *State, err error
 // idle removes what nothing needs any more.
 func (u *Updater) idle() error {
 	st := u.State()
-	if !ended(st.Status) {
+	if !ended(st.Status) || st.Code == "missing_object" { // the stick that was pulled may come back
 		return nil
 	}
 	return u.s.prune(u.s.Shown(), st.Previous)

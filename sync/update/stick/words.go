@@ -36,6 +36,7 @@ var refusals = map[string]string{
 	"missing_object":  "not all of it could be read; plug it in again and leave it in",
 	"bad_index":       "what was signed is no release; build and sign it again",
 	"not_the_release": "what was signed is no release; build and sign it again",
+	"taken_back":      "the house has taken it back here; it is shown again when the hub says so",
 	"disk_full":       "there is too little room on the kiosk's disk",
 	"health":          "it was tried out, and exhibits were not recognised or found; build it again under a higher number",
 }
