@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/localindex/gallery"
+	"docent/localindex/release"
+	"docent/sync/hub"
+)
+
+func TestPlanOfFlags(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := file("good.yaml", `
+start_at: 2026-03-02T22:00:00+01:00
+groups:
+  - {name: canary, kiosks: [louvre/kiosk-1], error_threshold: 0, timeout_hours: 4}
+  - {name: half, percent: 50, error_threshold: 5%}
+  - {name: all, rest: true, approval: true}
+`)
+	for _, tt := range []struct {
+		name  string
+		flags rolloutPlan
+		want  string
+		wrong string
+	}{
+		{"none", rolloutPlan{}, ``, ""},
+		{"a share", rolloutPlan{Canary: "10%"}, `{"groups":[{"name":"canary","percent":10},{"name":"all","rest":true,"error_threshold":"100%"}]}`, ""},
+		{"kiosks, and approval", rolloutPlan{Canary: "louvre/a, louvre/b", Approval: true}, `{"groups":[{"name":"canary","kiosks":["louvre/a","louvre/b"]},{"name":"all","rest":true,"error_threshold":"100%","approval":true}]}`, ""},
+		{"a file", rolloutPlan{Rollout: good}, `{"groups":[{"error_threshold":0,"kiosks":["louvre/kiosk-1"],"name":"canary","timeout_hours":4},{"error_threshold":"5%","name":"half","percent":50},{"approval":true,"name":"all","rest":true}],"start_at":"2026-03-02T22:00:00+01:00"}`, ""},
+		{"no share", rolloutPlan{Canary: "x%"}, "", "is no share"},
+		{"more than all", rolloutPlan{Canary: "200%"}, "", "percent is 200"},
+		{"no kiosk", rolloutPlan{Canary: "kiosk-1"}, "", "SITE/KIOSK"},
+		{"approval of nothing", rolloutPlan{Approval: true}, "", "goes with --canary"},
+		{"a file that is none", rolloutPlan{Rollout: file("bad.yaml", "groups: [")}, "", "bad.yaml"},
+		{"a list", rolloutPlan{Rollout: file("list.yaml", "- a")}, "", "list.yaml"},
+		{"a key that is unknown", rolloutPlan{Rollout: file("key.yaml", "groups: [{name: a, rest: true, wait: 1}]")}, "", `unknown field "wait"`},
+		{"no groups", rolloutPlan{Rollout: file("none.yaml", "groups: []")}, "", "0 groups"},
+		{"too long", rolloutPlan{Rollout: file("long.yaml", strings.Repeat("#", 1<<20+1))}, "", "long.yaml"},
+	} {
+		plan, err := tt.flags.plan()
+		if tt.wrong == "" && (err != nil || string(plan) != tt.want) {
+			t.Errorf("%s: %s, %v; want %s", tt.name, plan, err, tt.want)
+		}
+		if tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong)) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.wrong)
+		}
+	}
+}
+
+// TestRolloutCommands leads a rollout from the command line, at a hub that knows of one kiosk by its name only.
+func TestRolloutCommands(t *testing.T) {
+	dir := t.TempDir()
+	h, err := hub.New(hub.Config{Dir: filepath.Join(dir, "hub"), MQTTListen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Clear: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case <-h.Ready():
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	page := "http://" + h.HTTPAddr()
+	ok := func(want string, args ...string) string {
+		t.Helper()
+		code, out, errs := docent(t, append(args, "--hub", page)...)
+		if code != exitDone || !regexp.MustCompile(want).MatchString(out) {
+			t.Fatalf("docent %v: %d\n%s%s\nwant %s", args, code, out, errs, want)
+		}
+		return out
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		if code, out, errs := docent(t, append(args, "--hub", page)...); code == exitDone || !strings.Contains(errs, want) {
+			t.Errorf("docent %v: %d\n%s%s\nwant %s", args, code, out, errs, want)
+		}
+	}
+	ok("No release has been rolled out yet", "rollout", "list")
+	refused("no release has been rolled out yet", "rollout", "show")
+
+	keys, hubKey := filepath.Join(dir, "keys"), filepath.Join(dir, "hub.pem")
+	if err := download(page+"/api/v1/content/key", hubKey); err != nil {
+		t.Fatal(err)
+	}
+	publish := func(number int, want string, flags ...string) {
+		t.Helper()
+		of := filepath.Join(dir, "release", string(rune('0'+number)))
+		g := &gallery.Gallery{ID: "test", Name: gallery.Localized{"en": "Test"}, Languages: []string{"en"}}
+		if err := os.MkdirAll(filepath.Dir(of), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := release.Pack(t.Context(), of, release.Content{Gallery: g, PicturesFrom: dir, Number: number, Created: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		bundle := of + "-signed"
+		if code, out, errs := docent(t, "gallery", "sign", of, "--keys", keys, "--hub-key", hubKey, "--out", bundle); code != exitDone {
+			t.Fatalf("sign: %d %s%s", code, out, errs)
+		}
+		ok(want, append([]string{"gallery", "publish", bundle}, flags...)...)
+	}
+	publish(1, "Kiosks show it as soon as nobody is there. How far it is: docent rollout show r1-")
+	ok(`r1-\w+ +1-\w+ +finished +0 of 0 (?s).*Releases that kiosks may show: 1\n`, "rollout", "list")
+	refused("percent is 200", "gallery", "publish", dir, "--canary", "200%")
+	publish(2, "The kiosks of its first group show it", "--canary", "museum/kiosk-1", "--approval", "--by", "Ann")
+	out := ok(`is running\.\n +canary: 0 of 1 show it, 0 failed, 1 at it\n +all: has not begun\n`, "rollout", "show")
+	for _, want := range []string{`museum/kiosk-1 +canary +told, no answer yet`, `created +Ann`, `started canary`} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("show does not say %s:\n%s", want, out)
+		}
+	}
+	refused("which is running", "rollout", "approve")
+	ok(`is paused: by Bob: tea\.`, "rollout", "pause", "--by", "Bob", "--reason", "tea")
+	ok(`is running`, "rollout", "resume", "--by", "Bob")
+	ok(`is stopped: by Bob: typo`, "rollout", "abort", "--by", "Bob", "--reason", "typo")
+	refused("which is stopped", "rollout", "resume")
+	ok(`of release 2-\w+ is running`, "rollout", "start", "--canary", "museum/kiosk-1")
+	ok(`of release 1-\w+ is (running|finished)`, "rollout", "back")
+	ok(`"state": "finished"`, "rollout", "show", "--json", "-")
+	ok(`\(back\)`, "rollout", "list")
+	refused("No release of that number", "rollout", "start", "--number", "7")
+	refused("no such rollout", "rollout", "show", "r9-none")
+}
