@@ -169,11 +169,24 @@ func (u *Updater) takeBack(ctx context.Context, st *State, code string, why erro
 		return err
 	}
 	u.keep(*st)
+	u.opt.Logger.Warn("new content was taken back", "release", st.ReleaseID, "why", code, "err", why)
+	u.behind = true
+	if err := u.catchUp(ctx); err != nil {
+		return err
+	}
+	return u.s.prune(u.s.Shown(), st.Previous)
+}
+
+// catchUp has visitors see again what was shown before, where that has not been done yet.
+func (u *Updater) catchUp(ctx context.Context) error {
+	if !u.behind {
+		return nil
+	}
 	if err := u.opt.Content.Switch(ctx, u.s.Shown()); err != nil {
 		return fmt.Errorf("show the release before again: %w", err)
 	}
-	u.opt.Logger.Warn("new content was taken back", "release", st.ReleaseID, "why", code, "err", why)
-	return u.s.prune(u.s.Shown(), st.Previous)
+	u.behind = false
+	return nil
 }
 
 func (u *Updater) waitUnattended(ctx context.Context) error {

@@ -38,6 +38,17 @@ func (st *State) fail() {
 	st.FailedNumber = max(st.FailedNumber, st.Number)
 }
 
+// takenBack notes that the release is taken back.
+func (st *State) takenBack(code string) {
+	if code == "aborted" {
+		st.Status = wire.DeployAborted
+		st.hold(code)
+		return
+	}
+	st.Status = wire.DeployFailure
+	st.fail()
+}
+
 // hold notes that an aborted release is not taken from whoever publishes it without a wish.
 func (st *State) hold(code string) {
 	if code == "aborted" && !st.Back {

@@ -104,37 +104,34 @@ func (s *Store) beforeStart(st *State) error {
 	return nil
 }
 
-// rollBack shows another release again, the one before, and notes why. Interrupted, it is gone on with at the next start.
+// rollBack shows another release again, the one before, and notes why. Interrupted, or after an error, it is gone on with
+// by the state in st, which is that on the disk.
 func (s *Store) rollBack(st *State, to, code, detail string) error {
-	if detail = clip(detail, 512); onShow(st.Status) {
+	detail = clip(detail, 512)
+	done := *st
+	if onShow(st.Status) {
 		st.TakingBack, st.Detail = code, detail
 		if err := s.save(*st); err != nil {
 			return err
 		}
-		st.Status = s.takenBack(st, code)
+		done.takenBack(code)
 	} else { // it was kept, and is damaged: it may be fetched again
-		st.Deploy = wire.Deploy{ReleaseID: filepath.Base(s.Shown()), Status: wire.DeployFailure}
+		done.Deploy = wire.Deploy{ReleaseID: filepath.Base(s.Shown()), Status: wire.DeployFailure}
 		if m, err := manifest(s.Shown()); err == nil {
-			st.ReleaseID, st.Number = m.ID, m.Number
+			done.ReleaseID, done.Number = m.ID, m.Number
 		}
 	}
 	if err := s.show(to); err != nil {
 		return err
 	}
 	s.crash("rolled back")
-	st.RolledBack, st.Code, st.Detail = true, code, detail
-	st.Previous, st.Before, st.TakingBack, st.Attempts = st.Before, "", "", 0
-	return s.save(*st)
-}
-
-// takenBack notes what follows for the release and is the word for how its deployment ended.
-func (s *Store) takenBack(st *State, code string) wire.DeployStatus {
-	if code == "aborted" {
-		st.hold(code)
-		return wire.DeployAborted
+	done.RolledBack, done.Code, done.Detail = true, code, detail
+	done.Previous, done.Before, done.TakingBack, done.Attempts = st.Before, "", "", 0
+	if err := s.save(done); err != nil {
+		return err
 	}
-	st.fail()
-	return wire.DeployFailure
+	*st = done
+	return nil
 }
 
 // show makes a release the current one, in one step.

@@ -62,6 +62,8 @@ type Updater struct {
 	wake  chan struct{}
 	looks chan *look // capacity 1: what Look was given
 
+	behind bool // visitors do not see what the store says is shown; of Run's goroutine
+
 	mu    sync.Mutex
 	state State
 	stop  context.CancelCauseFunc // of what is being fetched, nil while nothing is
@@ -154,6 +156,9 @@ func (u *Updater) Run(ctx context.Context) error {
 // resume goes on with what is being shown: where the program ended, or where something went wrong that may have passed.
 // What was not whole yet is left to once, which keeps what was fetched.
 func (u *Updater) resume(ctx context.Context) error {
+	if err := u.catchUp(ctx); err != nil {
+		return err
+	}
 	st := u.State()
 	if !activating(st.Status) {
 		return nil
