@@ -63,6 +63,9 @@ func newDeliveries(config kiosk.Config, hub *link.Link, log *slog.Logger) (*deli
 // report tells the hub how far the kiosk is with a release, and those who stand before it.
 func (d *deliveries) report(r wire.Deploy) {
 	d.sticks.Heard(r)
+	if until, closed := d.line.Closed(); closed && r.Status == wire.DeployDownloading && r.Code == "" {
+		r.Code, r.Detail = "hours", "over the line content comes from "+until.Format("15:04")+" on"
+	}
 	if d.hub != nil {
 		d.hub.Report(r)
 	}

@@ -14,7 +14,9 @@ import (
 // of it: what is published, for docent gallery mirror and docent gallery bundle.
 func (h *Hub) contentFile(c *fiber.Ctx) error {
 	name := c.Params("name")
-	if c.Params("kind") == "objects" != wire.ValidObject(name) || !wire.ValidObject(name) && !wire.ValidMetadata(name) {
+	switch kind := c.Params("kind"); {
+	case kind == "objects" && wire.ValidObject(name), kind == "metadata" && wire.ValidMetadata(name):
+	default:
 		return fiber.ErrNotFound
 	}
 	first, n, ranged := oneRange(c.Get(fiber.HeaderRange))

@@ -172,3 +172,88 @@ func TestResumesAtAnyByteOverAllWays(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMirrorOfWrongFiles: what a mirror lacks, has torn or has changed comes from the hub, and nothing else does.
+func TestMirrorOfWrongFiles(t *testing.T) {
+	h := house.New(t)
+	changed := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	x := h.Publish(house.Pack(t, 2, len(changed), changed...))
+	dir := t.TempDir()
+	set, err := export.Find(t.Context(), h, export.Options{Now: h.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := set.WriteFolder(t.Context(), h, dir); err != nil {
+		t.Fatal(err)
+	}
+	var size int64
+	for i, c := range set.Objects[len(set.Objects)-3:] { // of the last pictures
+		path := filepath.Join(dir, "objects", c.SHA256)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch i {
+		case 0:
+			err = os.Remove(path)
+		case 1:
+			err = os.WriteFile(path, data[:len(data)/2], 0o644)
+		case 2:
+			data[len(data)-1] ^= 1
+			err = os.WriteFile(path, data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += c.Size
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	web, err := mirror.New(mirror.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer web.Close()
+	_, before := h.Sent()
+	sent, _ := h.Sent()
+	over := ways.New(ways.Options{Mirror: web, Hub: h})
+	kiosk := t.TempDir()
+	client, err := trust.NewClient(filepath.Join(kiosk, "metadata"), h.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := update.OpenStore(filepath.Join(kiosk, "content"), house.Pack(t, 1, 3), h.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last wire.Deploy
+	u, err := update.New(update.Options{
+		Store: store, Trust: client, Source: over, Content: anything{}, MinFree: 1,
+		Report: func(d wire.Deploy) {
+			if last = d; d.Status == wire.DeploySuccess || d.Status == wire.DeployRejected || d.Status == wire.DeployFailure {
+				cancel()
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := release.Verify(t.Context(), store.Shown()); err != nil || m.ID != x.ReleaseID {
+		t.Fatalf("shown is %s, %v; %+v", m.ID, err, last)
+	}
+	after, metadata := h.Sent()
+	if got := int64(after - sent); got != size {
+		t.Errorf("the hub sent %d bytes of objects, %d were wrong at the mirror; %v", got, size, over.Came())
+	}
+	if metadata == before {
+		t.Error("the hub was not asked for metadata")
+	}
+	if _, why := web.Trouble(); why != nil {
+		t.Errorf("two wrong files and a missing one shut the mirror out: %v", why)
+	}
+}
