@@ -41,6 +41,21 @@ func Database(t testing.TB) string {
 	return serverOf(t, shared).Database(t)
 }
 
+// Restored backs a database of Database up, as it is now, restores it as another, and returns the URL of that.
+func Restored(t testing.TB, from string) string {
+	t.Helper()
+	s := serverOf(t, shared)
+	to := s.Database(t)
+	file := filepath.Join(s.dir, fmt.Sprintf("dump%d", databases.Add(1)))
+	if err := s.run("pg_dump", "--format=custom", "--file="+file, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run("pg_restore", "--single-transaction", "--exit-on-error", "--dbname="+to, file); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
 // New starts a server for one test, which may stop and start it. It skips the test where PostgreSQL is not installed.
 func New(t testing.TB) *Server {
 	t.Helper()
