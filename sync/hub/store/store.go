@@ -51,6 +51,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := sqlite.Migrate(ctx, s.write, migrations); err != nil {
 		return nil, errors.Join(fmt.Errorf("open hub store %s: %w", path, err), s.Close())
 	}
+	// A busy log is copied into the database each 16 MiB instead of each 4: by then most of its pages have been written several
+	// times, and are copied once.
+	if _, err := s.write.ExecContext(ctx, `PRAGMA wal_autocheckpoint = 4096`); err != nil {
+		return nil, errors.Join(fmt.Errorf("open hub store %s: %w", path, err), s.Close())
+	}
 	if s.read, err = sqlite.Open(path, "_busy_timeout=10000&_query_only=on&_stmt_cache_size=64"); err != nil {
 		return nil, errors.Join(fmt.Errorf("open hub store: %w", err), s.Close())
 	}
@@ -86,6 +91,8 @@ type dialect interface {
 	forget(ctx context.Context, db *sql.DB, site string, visits []string) error
 	// conflict says whether a transaction was undone because of another one.
 	conflict(err error) bool
+	// patience is after how long a database that does not answer counts as gone; 0 where that cannot be.
+	patience() time.Duration
 	// isolation of transactions that first read and then write.
 	isolation() *sql.TxOptions
 }
@@ -94,9 +101,14 @@ type dialect interface {
 const attempts = 10
 
 // again runs a transaction, once more where others have undone it.
-func (s *Store) again(ctx context.Context, run func() error) (err error) {
+func (s *Store) again(ctx context.Context, run func(context.Context) error) (err error) {
+	if d := s.sql.patience(); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
 	for range attempts {
-		if err = run(); err == nil || !s.sql.conflict(err) || ctx.Err() != nil {
+		if err = run(ctx); err == nil || !s.sql.conflict(err) || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -105,7 +117,7 @@ func (s *Store) again(ctx context.Context, run func() error) (err error) {
 
 // inTx runs f in one transaction that is as if it were alone. It may run f several times.
 func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
-	return s.again(ctx, func() error { return s.inOne(ctx, s.sql.isolation(), f) })
+	return s.again(ctx, func(ctx context.Context) error { return s.inOne(ctx, s.sql.isolation(), f) })
 }
 
 func (s *Store) inOne(ctx context.Context, o *sql.TxOptions, f func(*sql.Tx) error) error {
