@@ -104,7 +104,7 @@ func (s Screen) compositor(ctx context.Context) ([]byte, error) {
 
 // What is tried until a picture fits, the best first. The last takes about 20 kB of an ordinary screen.
 var (
-	sides     = []int{1920, 1280, 960, 640, 480, 320} // the longer side, pixels
+	sides     = []int{1920, 1600, 1280, 960, 640, 480, 320} // the longer side, pixels
 	qualities = []int{80, 60}
 )
 
