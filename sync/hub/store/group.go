@@ -93,5 +93,5 @@ func (s *Store) commit(batch []small) {
 // inTogether runs small writes in one transaction. They are statements that stand for themselves, and are not kept apart
 // from those of other processes.
 func (s *Store) inTogether(ctx context.Context, f func(*sql.Tx) error) error {
-	return s.again(ctx, func() error { return s.inOne(ctx, nil, f) })
+	return s.again(ctx, func(ctx context.Context) error { return s.inOne(ctx, nil, f) })
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"docent/sync/hub/postgres"
 )
@@ -32,6 +33,9 @@ func (inPostgres) turn(ctx context.Context, tx *sql.Tx) error {
 }
 
 func (inPostgres) conflict(err error) bool { return postgres.Conflict(err) }
+
+// patience is longer than the server's own bound of a statement, 60 s.
+func (inPostgres) patience() time.Duration { return 90 * time.Second }
 
 func (inPostgres) isolation() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelSerializable}

@@ -119,7 +119,7 @@ func (s *Store) Put(ctx context.Context, batch []Arrival) (Receipt, error) {
 // forgotten any more before the batch is: first is called with the transaction.
 func (s *Store) PutAfter(ctx context.Context, batch []Arrival, first func(context.Context, *sql.Tx) error) (Receipt, error) {
 	var r Receipt
-	err := s.again(ctx, func() (err error) {
+	err := s.again(ctx, func(ctx context.Context) (err error) {
 		r, err = s.put(ctx, batch, first)
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // inSQLite is the dialect of a database of this process alone, whose one connection writes.
@@ -13,6 +14,7 @@ type inSQLite struct{}
 func (inSQLite) turn(context.Context, *sql.Tx) error { return nil }
 func (inSQLite) conflict(error) bool                 { return false }
 func (inSQLite) isolation() *sql.TxOptions           { return nil }
+func (inSQLite) patience() time.Duration             { return 0 } // and statements need no watching, which costs
 
 func (inSQLite) streams(ctx context.Context, tx *sql.Tx, keys []streamKey) ([]streamState, error) {
 	stmt, err := tx.PrepareContext(ctx, `SELECT s.acked_seq, s.max_seq, s.chain_broken, coalesce(e.hash, ''), EXISTS (SELECT 1 FROM answered a
