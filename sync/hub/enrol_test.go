@@ -183,9 +183,11 @@ func TestEnrolment(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}
-	db, err := os.ReadFile(filepath.Join(dir, "hub.db"))
-	if err != nil || strings.Contains(string(db), "PRIVATE KEY") {
-		t.Errorf("the hub's store holds a private key, or %v", err)
+	if databaseOf(t, dir) == "" {
+		db, err := os.ReadFile(filepath.Join(dir, "hub.db"))
+		if err != nil || strings.Contains(string(db), "PRIVATE KEY") {
+			t.Errorf("the hub's store holds a private key, or %v", err)
+		}
 	}
 
 	// Hub and kiosk start again: nothing is asked anew.
