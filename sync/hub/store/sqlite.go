@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -16,28 +17,52 @@ func (inSQLite) conflict(error) bool                 { return false }
 func (inSQLite) isolation() *sql.TxOptions           { return nil }
 func (inSQLite) patience() time.Duration             { return 0 } // and statements need no watching, which costs
 
+// streamsRead is how many streams one statement reads. Places without a stream are filled with NULL, which finds nothing, so
+// that there is one statement to prepare.
+const streamsRead = 32
+
+var readStreams = `WITH k(n, site, kiosk_id, stream_id) AS (VALUES (?,?,?,?)` + strings.Repeat(",(?,?,?,?)", streamsRead-1) + `)
+	SELECT k.n, coalesce(s.acked_seq, 0), coalesce(s.max_seq, 0), coalesce(s.chain_broken, 0), coalesce(e.hash, ''),
+		EXISTS (SELECT 1 FROM answered a WHERE a.site = k.site AND a.kiosk_id = k.kiosk_id AND a.stream_id = k.stream_id
+			AND a.to_seq > coalesce(s.acked_seq, 0)) -- an answer may have come before the stream
+	FROM k LEFT JOIN streams s ON s.site = k.site AND s.kiosk_id = k.kiosk_id AND s.stream_id = k.stream_id
+	LEFT JOIN events e ON e.site = k.site AND e.kiosk_id = k.kiosk_id AND e.stream_id = k.stream_id AND e.seq = s.acked_seq
+	WHERE k.n IS NOT NULL`
+
 func (inSQLite) streams(ctx context.Context, tx *sql.Tx, keys []streamKey) ([]streamState, error) {
-	stmt, err := tx.PrepareContext(ctx, `SELECT s.acked_seq, s.max_seq, s.chain_broken, coalesce(e.hash, ''), EXISTS (SELECT 1 FROM answered a
-			WHERE a.site = s.site AND a.kiosk_id = s.kiosk_id AND a.stream_id = s.stream_id AND a.to_seq > s.acked_seq)
-		FROM streams s LEFT JOIN events e ON e.site = s.site AND e.kiosk_id = s.kiosk_id AND e.stream_id = s.stream_id AND e.seq = s.acked_seq
-		WHERE s.site=? AND s.kiosk_id=? AND s.stream_id=?`)
+	stmt, err := tx.PrepareContext(ctx, readStreams)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]streamState, len(keys))
-	for i, k := range keys {
-		st := &out[i]
-		err := stmt.QueryRowContext(ctx, k.addr.Site, k.addr.Kiosk, k.id).Scan(&st.acked, &st.max, &st.chainBroken, &st.ackedHash, &st.answered)
-		if errors.Is(err, sql.ErrNoRows) {
-			// An answer may have come before the stream.
-			err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM answered WHERE site=? AND kiosk_id=? AND stream_id=?)`,
-				k.addr.Site, k.addr.Kiosk, k.id).Scan(&st.answered)
-		}
-		if err != nil {
+	for from := 0; from < len(keys); from += streamsRead {
+		if err := sqliteStreams(ctx, stmt, keys[from:min(from+streamsRead, len(keys))], out[from:]); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// sqliteStreams reads at most streamsRead streams.
+func sqliteStreams(ctx context.Context, stmt *sql.Stmt, keys []streamKey, out []streamState) error {
+	args := make([]any, 4*streamsRead)
+	for i, k := range keys {
+		args[4*i], args[4*i+1], args[4*i+2], args[4*i+3] = i, k.addr.Site, k.addr.Kiosk, k.id
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n int
+		var st streamState
+		if err := rows.Scan(&n, &st.acked, &st.max, &st.chainBroken, &st.ackedHash, &st.answered); err != nil {
+			return err
+		}
+		out[n] = st
+	}
+	return rows.Err()
 }
 
 func (inSQLite) insert(ctx context.Context, tx *sql.Tx, items []item) error {
