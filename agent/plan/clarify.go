@@ -14,7 +14,7 @@ const maxChoices = 4
 // asks are the questions asked back in one language.
 type asks struct {
 	which, whichToo, howLong, hall, minutes, route, compareWith, more, moreAbout string
-	noDay, openOn                                                                string
+	noDay, openOn, eitherDay                                                     string
 	days                                                                         []string
 }
 
@@ -22,12 +22,12 @@ var (
 	englishAsks = asks{
 		which: "Which picture do you mean?", whichToo: "Compare with which picture?", howLong: "How much time do you have?", hall: "Which hall do you mean?",
 		minutes: "%d minutes", route: "Plan a route of %d minutes", compareWith: "Compare %s with %s", more: "What would you like to hear about?", moreAbout: "Tell me about %s",
-		noDay: "There is no such day as “%s”. Which day do you mean?", openOn: "Are you open %s?", days: []string{"today", "tomorrow", "at the weekend"},
+		noDay: "There is no such day as “%s”. Which day do you mean?", openOn: "Are you open %s?", eitherDay: "Which day do you mean by “%s”?", days: []string{"today", "tomorrow", "at the weekend"},
 	}
 	chineseAsks = asks{
 		which: "您指的是哪一幅？", whichToo: "要和哪一幅比较？", howLong: "您有多少时间？", hall: "您指的是哪个展厅？",
 		minutes: "%d分钟", route: "请推荐一条%d分钟的参观路线", compareWith: "比较%s和%s", more: "您想听哪一幅的介绍？", moreAbout: "讲讲%s",
-		noDay: "没有“%s”这一天。您指的是哪一天？", openOn: "%s开门吗？", days: []string{"今天", "明天", "周末"},
+		noDay: "没有“%s”这一天。您指的是哪一天？", openOn: "%s开门吗？", eitherDay: "“%s”是哪一天？", days: []string{"今天", "明天", "周末"},
 	}
 )
 

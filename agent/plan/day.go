@@ -12,11 +12,13 @@ import (
 
 // Day is a day as a visitor names it; what date that is depends on the clock.
 type Day struct {
-	Name    string `json:"name"`              // now, today, tomorrow, day_after_tomorrow, weekday, weekend, date
+	Name    string `json:"name"`              // now, today, tomorrow, day_after_tomorrow, weekday, weekend, after, date
 	Weekday string `json:"weekday,omitempty"` // "monday"
-	Next    bool   `json:"next,omitempty"`    // of the week after this one
+	Next    bool   `json:"next,omitempty"`    // of the week after this one; of the next month, for a day of a month alone
+	Days    int    `json:"days,omitempty"`    // from today, after
+	Months  int    `json:"months,omitempty"`  // the same
 	Holiday bool   `json:"holiday,omitempty"` // named as one: the hours of its weekday may not hold
-	Date    string `json:"date,omitempty"`    // "2026-12-25", or "12-25" for the next one
+	Date    string `json:"date,omitempty"`    // "2026-12-25", or "12-25" or "25" for the next one
 	Rest    bool   `json:"rest,omitempty"`    // how long it lasts from now on is asked
 }
 
@@ -27,7 +29,9 @@ var dayPattern = regexp.MustCompile(`\b(?:right now|now|currently|at the moment)
 	`\b(?:the )?day after tomorrow\b|后天|\b(?:today|tonight|this (?:morning|afternoon|evening))\b|今天|今日|今晚|\btomorrow\b|明天|明日|` +
 	`\b(?:on |this |next |coming )*(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|[这本下]?个?星期[一二三四五六日天]|` +
 	`\b(?:at |on |over )?(?:the |this |next |coming )*weekends?\b|[这本下]?个?周末|` +
+	afterPattern + `|` + numericPattern + `|` +
 	`\b\d{4}-\d{2}-\d{2}\b|\b(?:on )?(?:` + monthPattern + `) \d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?|\b(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:` + monthPattern + `)(?: \d{4})?\b|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]|` +
+	`\bon the \d{1,2}(?:st|nd|rd|th)\b|(?:这个?|本|下个?)月\d{1,2}[日号]|` +
 	`\b(?:on |at )?(?:christmas(?: day| eve)?|new year'?s (?:eve|day))\b|圣诞节|平安夜|元旦|跨年夜`)
 
 var weekdayNames = map[string]string{"一": "monday", "二": "tuesday", "三": "wednesday", "四": "thursday", "五": "friday", "六": "saturday", "日": "sunday", "天": "sunday"}
@@ -55,18 +59,36 @@ func dayIn(question string) (Day, bool) {
 		return Day{Name: "day_after_tomorrow"}, true
 	case m == "tomorrow" || m == "明天" || m == "明日":
 		return Day{Name: "tomorrow"}, true
-	case strings.Contains(m, "星期"):
+	case strings.Contains(m, "星期") && !isAfter.MatchString(m):
 		rs := []rune(m)
 		return Day{Name: "weekday", Weekday: weekdayNames[string(rs[len(rs)-1])], Next: rs[0] == '下'}, true
 	case latinWeekday.MatchString(m):
 		return Day{Name: "weekday", Weekday: latinWeekday.FindString(m), Next: strings.Contains(m, "next ")}, true
+	case isAfter.MatchString(m):
+		return afterIn(m)
+	case numericDate.MatchString(m):
+		dates := numericDates(m, hasHan(question))
+		if len(dates) == 0 {
+			return Day{}, false
+		}
+		return dated(dates[0], m), true
 	case strings.Contains(m, "weekend") || strings.Contains(m, "周末"):
 		return Day{Name: "weekend", Next: strings.Contains(m, "next ") || strings.HasPrefix(m, "下")}, true
 	}
+	if d := dayOfMonth.FindString(m); d != "" && dateIn(m) == "" {
+		day := dated(fmt.Sprintf("%02s", d), m)
+		day.Next = strings.HasPrefix(m, "下")
+		return day, true
+	}
 	if d := dateIn(m); d != "" {
-		return Day{Name: "date", Date: d, Holiday: holiday.MatchString(m) || strings.HasSuffix(d, "12-25") || strings.HasSuffix(d, "01-01")}, true
+		return dated(d, m), true
 	}
 	return Day{Name: "today"}, true
+}
+
+// dated is a date as a visitor wrote it.
+func dated(date, written string) Day {
+	return Day{Name: "date", Date: date, Holiday: holiday.MatchString(written) || strings.HasSuffix(date, "12-25") || strings.HasSuffix(date, "01-01")}
 }
 
 // ofThatDay matches questions for what may hold on that day only, which no general text answers.
@@ -124,7 +146,8 @@ func noSuchDay(in Input, r resolved) *Question {
 	folded := words.Fold(r.full)
 	m := dayPattern.FindString(folded)
 	d := dateIn(m)
-	if m == "" || d == "" || isDate(d) || !practicalWords.MatchString(folded) {
+	wrong := d != "" && !isDate(d) || numericDate.MatchString(m) && len(numericDates(m, hasHan(folded))) == 0
+	if m == "" || !wrong || !practicalWords.MatchString(folded) {
 		return nil
 	}
 	a := asksIn(in.Language)

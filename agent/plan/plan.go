@@ -155,6 +155,9 @@ func Make(c *Catalogue, in Input) ExecutionPlan {
 	in.Question = withoutAside(civil(in.Question))
 	p := ExecutionPlan{Mode: Chat, Task: Single, Rewritten: in.Question, Language: in.Language, Level: levelOf(in.Question, in.Level)}
 	p.Courtesy = courtesyOf(in.Question)
+	if folded := words.Fold(in.Question); numericDate.MatchString(dayPattern.FindString(folded)) && practicalResidue(folded) {
+		p.Courtesy = "" // 3/12 is no sum
+	}
 	if p.Courtesy != "" && p.Courtesy != Outside {
 		return p
 	}
@@ -164,9 +167,11 @@ func Make(c *Catalogue, in Input) ExecutionPlan {
 		p.Task = Continued
 	}
 	p.Domains = DomainsOf(r.full)
-	if q := noSuchDay(in, r); q != nil {
-		p.Mode, p.Clarify = Clarify, q
-		return p
+	for _, unclear := range []func(Input, resolved) *Question{noSuchDay, eitherDay} {
+		if q := unclear(in, r); q != nil {
+			p.Mode, p.Clarify = Clarify, q
+			return p
+		}
 	}
 	if parts := compound(c, in, r); parts != nil {
 		p.Mode, p.Task, p.Template, p.Parts = Agent, MultiStep, Compound, parts

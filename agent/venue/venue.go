@@ -57,7 +57,12 @@ func Resolve(d plan.Day, now time.Time) (time.Time, error) {
 			return monday.AddDate(0, 0, (at+6)%7), nil
 		}
 		return today.AddDate(0, 0, ahead), nil
+	case "after":
+		return today.AddDate(0, d.Months, d.Days), nil
 	case "date":
+		if len(d.Date) == len("25") {
+			return dayOfMonth(d, today)
+		}
 		if len(d.Date) == len("12-25") {
 			if _, err := time.Parse(time.DateOnly, "2028-"+d.Date); err != nil { // a leap year
 				return time.Time{}, fmt.Errorf("no date %q", d.Date)
@@ -75,6 +80,25 @@ func Resolve(d plan.Day, now time.Time) (time.Time, error) {
 		return at, nil
 	}
 	return time.Time{}, fmt.Errorf("no day %q", d.Name)
+}
+
+// dayOfMonth is the next day of this number that a month has; of the month after this one where the visitor said so.
+func dayOfMonth(d plan.Day, today time.Time) (time.Time, error) {
+	first := today.AddDate(0, 0, 1-today.Day())
+	if d.Next {
+		first = first.AddDate(0, 1, 0)
+	}
+	for range 3 { // every day is in one of two months
+		at, err := time.ParseInLocation(time.DateOnly, first.Format("2006-01-")+d.Date, today.Location())
+		if err == nil && !at.Before(today) {
+			return at, nil
+		}
+		if d.Next {
+			break
+		}
+		first = first.AddDate(0, 1, 0)
+	}
+	return time.Time{}, fmt.Errorf("no day %q of a month", d.Date)
 }
 
 // Dates are the dates that a visitor names: two for a weekend, of which today is one where it is on, else one.
