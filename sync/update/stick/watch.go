@@ -69,6 +69,7 @@ type found struct {
 	text    string
 	ok      bool // it is shown
 	gone    bool
+	stays   bool // it could not be removed from the inbox
 }
 
 // NewWatcher returns a Watcher that Run sets going.

@@ -144,7 +144,7 @@ func (w *Watcher) note() {
 	w.mu.Lock()
 	var notes []Note
 	for _, f := range w.files {
-		if f.inbox && (f.tried || f == w.running || f.text != "") {
+		if f.inbox && !f.stays && (f.tried || f == w.running || f.text != "") {
 			n := Note{File: filepath.Base(f.path), Text: f.text, Done: f.tried, OK: f.ok}
 			if f == w.running {
 				n.Text = f.progress(w.heard)
@@ -161,11 +161,14 @@ func (w *Watcher) note() {
 			continue
 		}
 		path := filepath.Join(w.opt.Inbox, n.File)
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			w.opt.Logger.Warn("installed file not removed", "path", path, "err", err)
-		}
+		err := os.Remove(path)
 		w.mu.Lock()
-		delete(w.files, path)
+		if f := w.files[path]; f != nil && err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.stays = true // it is not ours; it is done with all the same
+			w.opt.Logger.Warn("installed file not removed", "path", path, "err", err)
+		} else {
+			delete(w.files, path)
+		}
 		w.mu.Unlock()
 	}
 }
