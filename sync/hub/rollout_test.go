@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"docent/localindex/release"
+	"docent/sync/hub/postgres/pgtest"
 	"docent/sync/hub/rollout"
 	"docent/sync/link"
 	"docent/sync/outbox"
@@ -523,7 +524,7 @@ func TestHubKilledInARollout(t *testing.T) {
 		kills = 20
 	}
 	dir, mqtt, page := t.TempDir(), freePort(t), freePort(t)
-	spec := struct{ Dir, MQTTListen, HTTPListen, Site string }{dir, mqtt, page, site}
+	spec := struct{ Dir, MQTTListen, HTTPListen, Site, Database string }{dir, mqtt, page, site, databaseOf(t, dir)}
 	cmd, _ := startChildHub(t, spec)
 	w := newMuseum(t, page)
 	all := w.fleetOf(8, mqtt)
@@ -583,13 +584,33 @@ func checkOnce(t *testing.T, v rolloutView, all map[string]*shower) {
 }
 
 // TestTwoHubsShareARollout has two hub processes on one database, each with half of the kiosks: groups begin once, over
-// both, and no kiosk changes twice. Half way one of them is killed and its kiosks go to the other.
+// both, and no kiosk changes twice.
 func TestTwoHubsShareARollout(t *testing.T) {
-	dir := t.TempDir()
+	t.Run("sqlite", func(t *testing.T) { // in one folder
+		dir := t.TempDir()
+		shareRollout(t, []string{dir, dir}, "")
+	})
+	t.Run("postgres", func(t *testing.T) { // a folder each, with the same keys
+		shareRollout(t, []string{t.TempDir(), t.TempDir()}, pgtest.Database(t))
+	})
+}
+
+func shareRollout(t *testing.T, dirs []string, database string) {
 	var mqtt, pages []string
-	for range 2 {
+	for i, dir := range dirs {
 		mqtt, pages = append(mqtt, freePort(t)), append(pages, freePort(t))
-		startChildHub(t, struct{ Dir, MQTTListen, HTTPListen, Site string }{dir, mqtt[len(mqtt)-1], pages[len(pages)-1], site})
+		if dir != dirs[0] {
+			for _, key := range []string{"content/hub.key", "visits/pass.key"} { // as an operator does
+				data, err := os.ReadFile(filepath.Join(dirs[0], key))
+				if err == nil {
+					err = errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(key)), 0o700), os.WriteFile(filepath.Join(dir, key), data, 0o600))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		startChildHub(t, struct{ Dir, MQTTListen, HTTPListen, Site, Database string }{dir, mqtt[i], pages[i], site, database})
 	}
 	w := newMuseum(t, pages[0])
 	all := map[string]*shower{}

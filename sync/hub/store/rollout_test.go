@@ -216,6 +216,33 @@ func TestCanaryTimesOut(t *testing.T) {
 	}
 }
 
+// TestTwoOfTwentyFail pauses a rollout where 5 % of the first 20 kiosks may fail and 2 do: none of the others is told.
+func TestTwoOfTwentyFail(t *testing.T) {
+	both(t, func(t *testing.T, p place) {
+		s := p.open(t)
+		introduce(t, s, 0, 40)
+		plan := rollout.Plan{Groups: []rollout.Group{{Name: "canary", Percent: 50, Errors: rollout.Limit{N: 5, Percent: true}}, {Name: "all", Rest: true}}}
+		follow(s).publish(t, "r1", plan)
+		canaries := members(t, s, "r1")[rollout.Going]
+		for i, k := range canaries {
+			status := wire.DeploySuccess
+			if i == 4 || i == 11 {
+				status = wire.DeployFailure
+			}
+			report(t, s, k, "r1", status)
+			want := rollout.Running
+			if i >= 11 {
+				want = rollout.Paused
+			}
+			check(t, fmt.Sprint("after ", i+1), settle(t, s, "r1", now).State, want)
+		}
+		check(t, "kiosks", counts(t, s, "r1"), map[rollout.Progress]int{rollout.Success: 18, rollout.Failure: 2, rollout.Held: 20})
+		for _, k := range members(t, s, "r1")[rollout.Held] {
+			check(t, k.Kiosk, wanted(t, s, k), wire.Desired{})
+		}
+	})
+}
+
 // TestAbortIsFinal stops a rollout: what kiosks say later is noted and counts for nothing, and one that is at it is told.
 func TestAbortIsFinal(t *testing.T) {
 	both(t, func(t *testing.T, p place) {
