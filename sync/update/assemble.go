@@ -97,6 +97,9 @@ func assemble(ctx context.Context, x bundle.Index, have map[string]place, object
 			return fmt.Errorf("assemble %s: %w", f.Path, err)
 		}
 	}
+	if err := durable.WriteFile(filepath.Join(dir, release.ManifestFile), x.Manifest, 0o644); err != nil {
+		return fmt.Errorf("assemble: %w", err)
+	}
 	for d := range dirs {
 		if err := durable.SyncDir(d); err != nil {
 			return err

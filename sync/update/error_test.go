@@ -150,6 +150,9 @@ func TestDiskFillsUp(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := setScene(t, "first")
+			many := s.h.publish(pack(t, 4, 12))
+			s.next, s.wish = many.ReleaseID, wire.Desired{Deployment: "roll-1", ReleaseID: many.ReleaseID, Number: 4}
+			s.h.want(s.wish)
 			u := s.k.start(s.h)
 			free := tt.fill(t, s, u)
 			err := u.once(t.Context())

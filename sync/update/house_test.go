@@ -59,9 +59,9 @@ type large struct{}
 
 func (large) Name() string { return "large" }
 func (large) Build(_ context.Context, _ *gallery.Gallery, _, dir string) (any, error) {
-	data := make([]byte, bundle.MaxWhole+bundle.ChunkSize/2)
+	data := make([]byte, 5<<20)
 	for i := range data {
-		data[i] = byte(i >> 12)
+		data[i] = byte(i >> 9 * i >> 3)
 	}
 	return nil, os.WriteFile(filepath.Join(dir, "large.bin"), data, 0o644)
 }

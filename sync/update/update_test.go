@@ -31,8 +31,8 @@ func TestUpdates(t *testing.T) {
 	if l := k.last(); l.Shown != second.ReleaseID || l.Resumed || l.RolledBack || l.Done != l.Of || l.Of == 0 {
 		t.Errorf("last report %+v", l)
 	}
-	// The index, the manifest and the picture.
-	if n, bytes := h.sent(); n != 3 || bytes > 100_000 {
+	// The index and the picture.
+	if n, bytes := h.sent(); n != 2 || bytes > 40_000 {
 		t.Errorf("one picture changed: %d objects, %d bytes came", n, bytes)
 	}
 	third := h.publish(pack(t, 3, 50, 7, 8))
