@@ -217,7 +217,7 @@ func TestSeveralHubsOneDatabase(t *testing.T) {
 	c := storer{Kiosks: 6, Each: 400, Window: 200, Batch: 60}
 	faults := 3
 	if os.Getenv("DOCENT_FAULTS") == "1" {
-		c.Kiosks, c.Each, faults = 20, 2500, 15
+		c.Kiosks, c.Each, faults = 12, 600, 10
 	}
 	server := pgtest.New(t)
 	c.Database = server.Database(t)

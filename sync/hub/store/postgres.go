@@ -51,11 +51,12 @@ func split(keys []streamKey) (sites, kiosks, ids []string) {
 
 func (inPostgres) streams(ctx context.Context, tx *sql.Tx, keys []streamKey) ([]streamState, error) {
 	sites, kiosks, ids := split(keys)
-	rows, err := tx.QueryContext(ctx, `SELECT u.ord, coalesce(s.acked_seq, 0), coalesce(s.max_seq, 0), coalesce(s.chain_broken, 0), coalesce(e.hash, ''),
+	// The hash with a query of its own: as a join, the planner reads all of a stream's events for it.
+	rows, err := tx.QueryContext(ctx, `SELECT u.ord, coalesce(s.acked_seq, 0), coalesce(s.max_seq, 0), coalesce(s.chain_broken, 0),
+			coalesce((SELECT hash FROM events e WHERE e.site = u.site AND e.kiosk_id = u.kiosk AND e.stream_id = u.id AND e.seq = s.acked_seq), ''),
 			EXISTS (SELECT FROM answered a WHERE a.site = u.site AND a.kiosk_id = u.kiosk AND a.stream_id = u.id AND a.to_seq > coalesce(s.acked_seq, 0))
 		FROM unnest(?::text[], ?::text[], ?::text[]) WITH ORDINALITY AS u(site, kiosk, id, ord)
-		LEFT JOIN streams s ON s.site = u.site AND s.kiosk_id = u.kiosk AND s.stream_id = u.id
-		LEFT JOIN events e ON e.site = u.site AND e.kiosk_id = u.kiosk AND e.stream_id = u.id AND e.seq = s.acked_seq`, sites, kiosks, ids)
+		LEFT JOIN streams s ON s.site = u.site AND s.kiosk_id = u.kiosk AND s.stream_id = u.id`, sites, kiosks, ids)
 	if err != nil {
 		return nil, err
 	}
