@@ -14,11 +14,12 @@ import (
 // The database writes tables through mapped memory in goroutines of its own, when a memtable is full, when it compacts
 // and when it is closed. If somebody else has taken the last byte of the disk by then, the process dies of SIGBUS,
 // however early Append began to refuse. So a part of the room that has to stay free is held in a file, which is given
-// back as soon as the disk is nearly full: whoever filled it has been told that it is full by then.
+// back once the disk is nearly full and whoever filled it has stopped, which most do when they are told that it is full.
 const (
 	ballastPart  = 2        // one in so many bytes of Options.MinFree is held
 	ballastLeast = 16 << 20 // below this much none is held: for tests and simulations
 	ballastFloor = 32 << 20 // free bytes at which it is given back
+	ballastStill = 1 << 20  // bytes that others may take between two looks and count as having stopped
 	ballastEvery = 250 * time.Millisecond
 
 	// minAny is the room without which nothing is written at all, acknowledgements and the numbers of connections included.
@@ -36,6 +37,7 @@ type ballast struct {
 
 	mu   sync.Mutex
 	held uint64
+	last uint64 // free bytes at the last look
 }
 
 // holdBallast takes room where there is enough, and watches the disk until close.
@@ -56,7 +58,7 @@ func (o *Outbox) holdBallast() (*ballast, error) {
 	default:
 		b.held = uint64(info.Size())
 	}
-	if err := b.look(); err != nil {
+	if err := b.look(true); err != nil {
 		return nil, err
 	}
 	go b.watch()
@@ -82,13 +84,14 @@ func (b *ballast) watch() {
 		case <-b.quit:
 			return
 		case <-tick.C:
-			_ = b.look() // the next look tries again
+			_ = b.look(false) // the next look tries again
 		}
 	}
 }
 
-// look gives the room back when the disk is nearly full, and takes it again when there is enough.
-func (b *ballast) look() error {
+// look gives the room back when the disk is nearly full, at once or when nobody takes more, and takes it again when there is
+// enough.
+func (b *ballast) look(atOnce bool) error {
 	if b == nil {
 		return nil
 	}
@@ -98,8 +101,10 @@ func (b *ballast) look() error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	still := atOnce || b.last < free+ballastStill
+	b.last = free
 	switch {
-	case b.held > 0 && free < ballastFloor:
+	case b.held > 0 && free < ballastFloor && still:
 		if err := os.Remove(b.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("give back room on the disk: %w", err)
 		}
@@ -131,5 +136,5 @@ func (b *ballast) close() error {
 	}
 	close(b.quit)
 	<-b.ended
-	return b.look()
+	return b.look(true)
 }

@@ -50,7 +50,7 @@ func (o *Outbox) begin() *tx {
 
 func (t *tx) apply(p *op) (more bool, err error) {
 	if !t.looked {
-		t.looked, t.none = true, t.o.checkFree(min(t.o.opt.MinFree, minAny))
+		t.looked, t.none = true, t.o.spare(min(t.o.opt.MinFree, minAny))
 	}
 	if t.none != nil {
 		return false, t.none
