@@ -91,7 +91,7 @@ func TestThinLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a slow line; not part of -short")
 	}
-	speed, pictures, size := 4.0, 6, 40_000
+	speed, pictures, size := 4.0, 4, 30_000
 	if faults() {
 		speed, pictures, size = 1, 30, 80_000
 	}
@@ -214,7 +214,11 @@ func TestThinLine(t *testing.T) {
 	if line.cuts.Load() == 0 {
 		t.Error("the line was never cut")
 	}
-	if resent > 0.05 {
-		t.Errorf("%.1f %% of the content was carried twice", 100*resent)
+	allowed := total / 20
+	if !faults() {
+		allowed += line.cuts.Load() * 16 << 10 // of so little content, the block that a cut goes through is a large part
+	}
+	if twice := content.came - total + line.torn.Load(); twice > allowed {
+		t.Errorf("%d bytes of %d were carried twice", twice, total)
 	}
 }

@@ -28,6 +28,8 @@ type thinLine struct {
 	torn     atomic.Int64 // of those down, bytes of packets that were cut off
 	cuts     atomic.Int64
 
+	connections atomic.Int64
+
 	mu     sync.Mutex
 	random *rand.Rand
 }
@@ -101,7 +103,11 @@ func (b *thinLine) pass(near *net.TCPConn) {
 	defer ways.Wait()
 	ways.Go(func() { defer end(); b.carry(ctx, io.MultiWriter(near, packets), far, &b.down) })
 	ways.Go(func() { defer end(); b.carry(ctx, far, near, &b.up) })
-	cut := time.NewTimer(b.after(b.cut))
+	lasts := b.after(b.cut)
+	if b.connections.Add(1) == 1 {
+		lasts = b.cut / 4 // so that there is a cut in each test
+	}
+	cut := time.NewTimer(lasts)
 	defer cut.Stop()
 	select {
 	case <-ctx.Done():
