@@ -65,7 +65,7 @@ func ToPostgres(ctx context.Context, dir, url string) (r Report, err error) {
 		return Report{}, fmt.Errorf("move to PostgreSQL: %w", err)
 	}
 	defer tx.Rollback()
-	tables, err := catalogue(ctx, tx)
+	tables, err := begin(ctx, tx)
 	if err != nil {
 		return Report{}, fmt.Errorf("move to PostgreSQL: %w", err)
 	}
@@ -109,7 +109,7 @@ func ToFolder(ctx context.Context, url, dir string) (r Report, err error) {
 		return Report{}, fmt.Errorf("move from PostgreSQL: %w", err)
 	}
 	defer tx.Rollback()
-	tables, err := catalogue(ctx, tx)
+	tables, err := begin(ctx, tx)
 	if err != nil {
 		return Report{}, fmt.Errorf("move from PostgreSQL: %w", err)
 	}
@@ -159,6 +159,14 @@ func tablesOut(ctx context.Context, tx *sql.Tx, tables []table, work string) (do
 		done = append(done, one)
 	}
 	return done, nil
+}
+
+// begin lets a transaction take as long as it needs, and lists the tables.
+func begin(ctx context.Context, tx *sql.Tx) ([]table, error) {
+	if _, err := tx.ExecContext(ctx, `SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`); err != nil {
+		return nil, err
+	}
+	return catalogue(ctx, tx)
 }
 
 // openAlone opens a database that no hub uses.

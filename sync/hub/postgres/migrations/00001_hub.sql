@@ -2,6 +2,7 @@
 
 -- The same tables as in SQLite; what they mean is said there, in sync/hub/store/migrations and sync/hub/visits/migrations.
 -- Texts are compared by their bytes, as there. Numbers of arrival are given out by the hub, one transaction after the other.
+-- A migration that may take longer than a minute begins with SET LOCAL statement_timeout = 0.
 
 CREATE TABLE events (
     id           BIGINT           NOT NULL PRIMARY KEY,
