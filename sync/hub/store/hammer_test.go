@@ -340,3 +340,27 @@ func TestArrivalsAreReadInOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestHubThatStopsInItsTurn lets a hub take its turn and never end it, as one does whose machine has vanished: the server
+// ends its transaction, and the others go on. The bound is 10 s; here it is less.
+func TestHubThatStopsInItsTurn(t *testing.T) {
+	url := pgtest.Database(t)
+	db, err := postgres.Open(t.Context(), url+"&idle_in_transaction_session_timeout=300")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (inPostgres{}).turn(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	if r := store(t, place{postgres: url}.open(t), chain(t, streamA, 3)...); r.Stored != 3 || r.Acks[0].Ack.AckedSeq != 3 {
+		t.Errorf("%+v", r)
+	}
+	if err := tx.Commit(); err == nil {
+		t.Error("the turn was not taken from the hub that had stopped")
+	}
+}
