@@ -59,7 +59,7 @@ FAULTS = .
 
 test-faults: build ## the long forms of the fault tests, each with a line of what held (docs/faults.md): make test-faults FAULTS=Killed
 	@DOCENT_FAULTS=1 go test -v -p 1 -count=1 -timeout 120m -run '$(FAULTS)' ./sync/... ./vision/camera/... ./kiosk/... ./agent/memory/... 2>&1 \
-		| grep -E '^(ok|FAIL|--- (FAIL|SKIP)|panic)|^ +[a-z0-9_]+_test\.go:'
+		| grep -E '^(ok|FAIL|--- (FAIL|SKIP)|panic|fatal)|^ +[a-z0-9_]+_test\.go:'
 
 FUZZTIME = 10s
 

@@ -405,7 +405,7 @@ func TestKioskDiskFull(t *testing.T) {
 	if faults() {
 		rounds = 6
 	}
-	disk := mountSmall(t, "160m") // 128 MiB of which have to stay free
+	disk := mountSmall(t, "256m") // 128 MiB of which have to stay free
 	dir := t.TempDir()
 	h := startHub(t, Config{Dir: dir})
 	address := h.MQTTAddr()
@@ -415,6 +415,14 @@ func TestKioskDiskFull(t *testing.T) {
 		h.stop() // so that what is taken stays
 		o, err := outbox.Open(filepath.Join(disk, "outbox"), outbox.Options{Kiosk: "kiosk-1"})
 		if err != nil {
+			t.Fatal(err)
+		}
+		until(t, "room that is held", func() bool {
+			_, err := os.Stat(filepath.Join(disk, "outbox", "ballast"))
+			return err == nil
+		})
+		others := filepath.Join(disk, "others")
+		if err := os.WriteFile(others, make([]byte, o.State().FreeBytes-(136<<20)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		before := told
@@ -440,6 +448,9 @@ func TestKioskDiskFull(t *testing.T) {
 			t.Errorf("close on a full disk: %v", err)
 		}
 		free()
+		if err := os.Remove(others); err != nil {
+			t.Fatal(err)
+		}
 		h = startHub(t, Config{Dir: dir, MQTTListen: address})
 		k := startKiosk(t, address, "kiosk-1", filepath.Join(disk, "outbox"))
 		k.drained(t)
