@@ -138,6 +138,8 @@ type ModelConfig struct {
 type HubConfig struct {
 	// Broker is tls://HOST:PORT. (In the demo it is tcp://HOST:PORT on this machine.)
 	Broker string `koanf:"broker"`
+	// Enrol is tls://HOST:PORT of the hub itself, where kiosks connect to a broker beside it; empty: the same as Broker.
+	Enrol string `koanf:"enrol"`
 	// Fingerprint of the hub, as it logs it when it starts. Without one the kiosk trusts the first hub that answers, and
 	// shows its fingerprint to staff until they authorise the kiosk.
 	Fingerprint string `koanf:"fingerprint"`
@@ -244,6 +246,11 @@ func (c Config) Validate() error {
 	if c.Hub.Broker != "" {
 		if u, err := url.Parse(c.Hub.Broker); err != nil || u.Port() == "" || u.Scheme != "tls" && u.Scheme != "tcp" {
 			p.Add("hub.broker", "is not tls://HOST:PORT, or tcp://HOST:PORT on this machine")
+		}
+	}
+	if c.Hub.Enrol != "" {
+		if u, err := url.Parse(c.Hub.Enrol); err != nil || u.Port() == "" || u.Scheme != "tls" {
+			p.Add("hub.enrol", "is not tls://HOST:PORT")
 		}
 	}
 	if c.Hub.Fingerprint != "" {

@@ -31,6 +31,7 @@ if [ "${1:-}" = test ]; then
 	need chromium
 	need espeak-ng
 	need postgresql
+	need mosquitto
 fi
 if ((${#packages[@]})); then
 	as_root=()
@@ -50,6 +51,9 @@ if ((${#packages[@]})); then
 		tail -n 20 "$log" >&2
 		echo "Installing ${packages[*]} did not work; the lines above say why." >&2
 		exit 1
+	fi
+	if [[ " ${packages[*]} " == *" mosquitto "* ]] && command -v systemctl >/dev/null; then
+		"${as_root[@]}" systemctl disable --now mosquitto >/dev/null 2>&1 || true # the same of this package
 	fi
 fi
 

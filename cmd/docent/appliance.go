@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func openAppliance(ctx context.Context, c kiosk.Config, log *slog.Logger) (_ *ap
 		var credentials link.Credentials
 		if strings.HasPrefix(c.Hub.Broker, "tls:") {
 			a.id, err = enrol.Open(enrol.Options{
-				Dir: filepath.Join(c.DataDir, "identity"), Hub: c.Hub.Broker, Kiosk: wire.Address{Site: c.Site, Kiosk: c.Kiosk},
+				Dir: filepath.Join(c.DataDir, "identity"), Hub: cmp.Or(c.Hub.Enrol, c.Hub.Broker), Kiosk: wire.Address{Site: c.Site, Kiosk: c.Kiosk},
 				Fingerprint: c.Hub.Fingerprint, Logger: log,
 			})
 			if err != nil {

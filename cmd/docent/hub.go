@@ -19,6 +19,7 @@ import (
 type hubCmd struct {
 	Run    hubRunCmd    `cmd:"" default:"withargs" help:"Run a hub (what docent hub does by itself)."`
 	Kiosks hubKiosksCmd `cmd:"" help:"List, authorise and revoke the kiosks of the hub on this machine."`
+	Broker hubBrokerCmd `cmd:"" name:"broker-config" help:"Write the files of a broker that kiosks connect to beside the hub."`
 	Move   hubMoveCmd   `cmd:"" help:"Copy all that a hub keeps to PostgreSQL, or back to SQLite, and verify the copy."`
 }
 
@@ -36,10 +37,22 @@ type hubConfig struct {
 	LogLevel   string `koanf:"log_level"`   // debug, info, warn or error
 	// Database is sqlite, or postgres://USER:PASSWORD@HOST/DATABASE for one that several hubs may share.
 	Database settings.Secret `koanf:"database"`
+	// Broker is embedded, mqtts://HOST:PORT of Mosquitto, or nats://HOST:PORT of NATS, of that several separated by commas.
+	Broker string `koanf:"broker"`
+	// The others hold where it is not embedded.
+	EnrolListen string `koanf:"enrol_listen"` // address for kiosks that ask for certificates, or why they are refused
+	Workers     int    `koanf:"workers"`      // how many processes the hub has
+	Worker      int    `koanf:"worker"`       // which of them this is, from 1
+	Replicas    int    `koanf:"replicas"`     // how many servers of NATS keep each message
+	BrokerFiles string `koanf:"broker_files"` // folder of the broker's files, which this process keeps up to date; empty: another one does
+	BrokerAt    string `koanf:"broker_at"`    // where the broker finds them; empty: in that folder
 }
 
 func defaultHubConfig() hubConfig {
-	return hubConfig{DataDir: "/var/lib/docent-hub", MQTTListen: ":8883", HTTPListen: "127.0.0.1:8081", LogLevel: "info", Database: inSQLite}
+	return hubConfig{
+		DataDir: "/var/lib/docent-hub", MQTTListen: ":8883", HTTPListen: "127.0.0.1:8081", LogLevel: "info", Database: inSQLite,
+		Broker: embedded, EnrolListen: ":8884", Workers: 1, Worker: 1, Replicas: 1,
+	}
 }
 
 // Validate names all values that will not do, as a [*settings.Error].
@@ -62,6 +75,7 @@ func (c hubConfig) Validate() error {
 	if c.Database != inSQLite && !postgresURL(c.Database.Reveal()) {
 		p.Add("database", "it is neither sqlite nor postgres://…")
 	}
+	c.validateBroker(&p)
 	return p.Err()
 }
 
@@ -93,7 +107,7 @@ func (c hubRunCmd) Run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	h, err := hub.New(hub.Config{
-		Dir: config.DataDir, MQTTListen: config.MQTTListen, HTTPListen: config.HTTPListen, Site: config.Site, Database: config.url(), Logger: log,
+		Dir: config.DataDir, MQTTListen: config.MQTTListen, HTTPListen: config.HTTPListen, Site: config.Site, Database: config.url(), Beyond: config.beyond(), Logger: log,
 	})
 	if err != nil {
 		return err

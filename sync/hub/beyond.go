@@ -222,3 +222,26 @@ func (h *Hub) EnrolAddr() string {
 }
 
 var errBeyondClear = errors.New("hub: a broker beyond this process needs certificates")
+
+// WriteBrokerFiles writes a broker's files once, for a hub that need not run. Of the configuration, Dir, Database, Site
+// and Clock hold.
+func WriteBrokerFiles(ctx context.Context, cfg Config, files brokerfiles.Options) (err error) {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	h := &Hub{cfg: cfg}
+	defer func() { err = errors.Join(err, h.close()) }()
+	if err := h.openStore(ctx); err != nil {
+		return err
+	}
+	if err := h.openAuthority(ctx); err != nil {
+		return err
+	}
+	files.Authority, files.Site = h.authority, cfg.Site
+	f, err := brokerfiles.New(files)
+	if err != nil {
+		return err
+	}
+	_, err = h.writeFiles(ctx, f)
+	return err
+}

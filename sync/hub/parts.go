@@ -15,12 +15,7 @@ import (
 // open opens what the hub keeps: in SQLite and in files of its folder, or in the database that it shares with other hubs.
 // What was opened is closed by close, also where there was an error.
 func (h *Hub) open(ctx context.Context) (err error) {
-	if h.cfg.Database != "" {
-		if h.db, err = postgres.Open(ctx, h.cfg.Database); err != nil {
-			return err
-		}
-		h.store = store.OpenPostgres(h.db)
-	} else if h.store, err = store.Open(ctx, filepath.Join(h.cfg.Dir, "hub.db")); err != nil {
+	if err := h.openStore(ctx); err != nil {
 		return err
 	}
 	if !h.cfg.Clear {
@@ -41,6 +36,18 @@ func (h *Hub) open(ctx context.Context) (err error) {
 		n = noteRow{h.db}
 	}
 	h.alarm = openAlarm(n, h.cfg.Clock, h.log)
+	return nil
+}
+
+func (h *Hub) openStore(ctx context.Context) (err error) {
+	if h.cfg.Database == "" {
+		h.store, err = store.Open(ctx, filepath.Join(h.cfg.Dir, "hub.db"))
+		return err
+	}
+	if h.db, err = postgres.Open(ctx, h.cfg.Database); err != nil {
+		return err
+	}
+	h.store = store.OpenPostgres(h.db)
 	return nil
 }
 
