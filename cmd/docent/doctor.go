@@ -117,6 +117,7 @@ func (d doctor) examine(ctx context.Context) findings {
 		r.Checks = append(r.Checks, check(ctx))
 	}
 	r.Checks = append(r.Checks, d.hub(ctx, running)...)
+	r.Checks = append(r.Checks, d.content(ctx)...)
 	r.Checks = append(r.Checks, d.clock(ctx))
 	r.OK = !slices.ContainsFunc(r.Checks, func(f finding) bool { return f.Status == wellMissing })
 	return r

@@ -60,6 +60,15 @@ type Client struct {
 	root []byte
 }
 
+// CheckRoot says what is wrong with root metadata, if anything.
+func CheckRoot(root []byte) error {
+	if len(root) > MaxRoot {
+		return fmt.Errorf("it has %d bytes, at most %d are allowed", len(root), MaxRoot)
+	}
+	_, err := trustedmetadata.New(root)
+	return err
+}
+
 // NewClient keeps metadata in dir and trusts, to begin with, the given root metadata.
 func NewClient(dir string, root []byte) (*Client, error) {
 	if _, err := trustedmetadata.New(root); err != nil {
