@@ -188,7 +188,7 @@ func (w words) buttons(r rollout.Rollout) []button {
 var rolloutTexts = map[string]words{
 	"en": {
 		"title": "New content", "release": "Release %s", "back": "Back to release %s", "page": "the hub's page", "before": "Before that",
-		"created": "Published", "created.by": "Published by %s", "group": "Group", "far": "How far", "sum": "%s of %s show it",
+		"created": "Begun", "created.by": "Begun by %s", "group": "Group", "far": "How far", "sum": "%s of %s show it",
 		"state.creating": "It is being published.", "state.waiting_for_approval": "It waits for somebody to approve the next group.",
 		"state.ready": "It begins at its time.", "state.running": "It is going to the kiosks.", "state.paused": "It is paused: no further kiosk changes.",
 		"state.stopped": "It was stopped.", "state.finished": "It is done.",
@@ -209,7 +209,7 @@ var rolloutTexts = map[string]words{
 	},
 	"zh": {
 		"title": "新内容", "release": "版本 %s", "back": "退回版本 %s", "page": "中枢网页", "before": "此前",
-		"created": "发布于", "created.by": "%s 发布于", "group": "分组", "far": "进度", "sum": "%s / %s 已显示",
+		"created": "开始于", "created.by": "%s 开始于", "group": "分组", "far": "进度", "sum": "%s / %s 已显示",
 		"state.creating": "正在发布。", "state.waiting_for_approval": "等待批准下一组。",
 		"state.ready": "将在预定时间开始。", "state.running": "正在分发到导览机。", "state.paused": "已暂停：不会再有导览机更换内容。",
 		"state.stopped": "已停止。", "state.finished": "已完成。",
