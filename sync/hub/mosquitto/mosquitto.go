@@ -285,8 +285,12 @@ func (s *session) deal(m mqtt.Message) {
 	m.Ack()
 }
 
-// Publish sends a message to the kiosk that listens for it, with QoS 1. It waits for room, not for delivery.
+// Publish sends a message to the kiosk that listens for it, with the QoS of its kind. It waits for room, not for delivery.
 func (b *Broker) Publish(topic string, payload []byte, retain bool) error {
+	_, kind, err := wire.ParseTopic(topic)
+	if err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
 	b.mu.Lock()
 	s := b.current
 	b.mu.Unlock()
@@ -302,7 +306,7 @@ func (b *Broker) Publish(topic string, payload []byte, retain bool) error {
 	case <-limit.C:
 		return fmt.Errorf("publish: %w", errFull)
 	}
-	token := s.client.Publish(topic, 1, retain, payload)
+	token := s.client.Publish(topic, kind.QoS(), retain, payload)
 	select {
 	case <-token.Done():
 		<-s.slots
