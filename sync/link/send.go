@@ -116,6 +116,9 @@ func (d *sender) fill() error {
 		return err
 	}
 	for d.window < l.opt.Window && len(d.tokens) < maxPublishes {
+		if depth, _ := l.opt.Outbox.Counts(); depth == 0 {
+			return nil
+		}
 		if wait := d.hold(time.Now()); wait != 0 {
 			d.held.Reset(wait)
 			return nil
@@ -162,9 +165,6 @@ const gatherUnanswered = 5
 // hold is how long events are gathered before the next message, 0 when it may go. Full messages go one after the other.
 func (d *sender) hold(now time.Time) time.Duration {
 	depth, _ := d.s.l.opt.Outbox.Counts()
-	if depth == 0 {
-		return d.s.l.opt.Gather // there is nothing to look for
-	}
 	if d.full || depth >= uint64(d.window+batchEvents) {
 		return 0
 	}
