@@ -51,7 +51,7 @@ func (s *shelf) analyse(text, language, inHand string) question {
 	q.house = slices.ContainsFunc(q.focus, func(u unit) bool { return u.notion != nil && u.notion.house })
 	q.about, q.named = about, len(about) > 0
 	folded := words.Fold(text)
-	q.scopes = scopes(q, inHand, pointsAtWork.MatchString(folded) && (inHand != "" || !worksAll.MatchString(folded)) || inHand != "" && theWork.MatchString(folded), points(text) || s.mentions(inHand, q.focus), asksNow.MatchString(words.Fold(text)))
+	q.scopes = scopes(q, inHand, pointsAtOne(folded) && (inHand != "" || !worksAll.MatchString(folded)) || inHand != "" && theWork.MatchString(folded), points(text) || s.mentions(inHand, q.focus), asksNow.MatchString(words.Fold(text)))
 	if !q.named && inHand != "" && slices.Contains(q.scopes, scopeAbout) {
 		q.about = []string{inHand}
 	}

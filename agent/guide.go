@@ -214,6 +214,12 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 	switch {
 	case p.Mode == plan.Clarify:
 		return askBack(p, out), nil
+	case p.Courtesy == plan.Taste:
+		text, ok := acknowledged(t, language, g.clock())
+		if !ok {
+			text = phrasesIn(language).told
+		}
+		return g.say(ctx, s, d, t, p.Language, text, out), nil
 	case p.Courtesy != "" && p.Courtesy != plan.Outside && p.Courtesy != plan.World:
 		return g.courtesy(ctx, s, d, t, p, out), nil
 	case p.Mode == plan.Agent:
@@ -245,6 +251,10 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 			return Done{}, err
 		} else if ok {
 			f = anyDay
+		} else if anybody, ok, err := s.lookUpForAnybody(ctx, d, t, p, g.clock()); err != nil {
+			return Done{}, err
+		} else if ok {
+			f = anybody
 		}
 	}
 	if !f.answer.answered && p.Courtesy == plan.Outside {

@@ -54,6 +54,42 @@ func (s *shelf) lookUpAnyDay(ctx context.Context, d *desk, t Turn, p plan.Execut
 	return f, true, nil
 }
 
+// lookUpForAnybody looks up a question without what visitors say of themselves in it, where no text speaks of that: whether
+// pictures may be touched is the same for who is blind. That there may be more for them is said after it. Where they need
+// another way to visit, the texts on that are looked at too, and that there are none is said with whom to ask.
+func (s *shelf) lookUpForAnybody(ctx context.Context, d *desk, t Turn, p plan.ExecutionPlan, now time.Time) (f found, ok bool, err error) {
+	rest, need, ok := plan.WithoutSelf(t.Question)
+	if !ok || t.Explain {
+		return found{}, false, nil
+	}
+	asks := []string{rest}
+	if need != "" {
+		asks = append(asks, need+"?")
+	}
+	for _, ask := range asks {
+		of := t
+		of.Question = ask
+		plain := s.plan(of, p.Language, now)
+		if plain.Mode != plan.Chat || plain.Courtesy != "" {
+			continue
+		}
+		if f, err = s.lookUp(ctx, d, of, plain); err != nil {
+			return found{}, false, err
+		}
+		beside := need != "" && !points(ask) && slices.ContainsFunc(f.picked, func(c *candidate) bool { return c.passage.section.Domain == gallery.DomainExhibit })
+		if f.answer.answered && !beside {
+			if need != "" && ask == rest {
+				f.warning = phrasesIn(p.Language).needMore
+			}
+			return f, true, nil
+		}
+	}
+	if need == "" {
+		return found{}, false, nil
+	}
+	return found{language: p.Language, question: f.question, answer: nothing(p.Language, phrasesIn(p.Language).needNone)}, true, nil
+}
+
 // unusual tells of a day on which the house is closed or has special hours, "" of any other.
 func (b *toolbox) unusual(day plan.Day) string {
 	if b.shelf.gallery == nil {

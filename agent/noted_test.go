@@ -17,6 +17,8 @@ func TestStatements(t *testing.T) {
 		{"我是盲人", []Remembered{{Kind: "access", Key: "access/sight", Value: "sight", Text: "您看不清。"}}, "我记住了：您看不清。您可以"},
 		{"我是盲人", []Remembered{{Kind: "access", Key: "access/sight", Value: "sight", Text: "You do not see well."}}, chinese.told},
 		{"I am allergic to nuts.", nil, english.told},
+		{"I like it", nil, english.told},
+		{"这幅画真好看！", nil, chinese.told},
 		{"I am blind, do you have a zeppelin?", nil, ""},
 		{"My son wants to know who sank the Titanic", nil, ""},
 		{"The Titanic sank", nil, ""},

@@ -29,7 +29,7 @@ var notions = []notion{
 	newNotion("senior", false, "senior pensioner elderly concession", "老人 老年人 长者 老年票 岁以上"),
 	newNotion("worth", false, "worth value", "价值 值钱 造价 身价"),
 	newNotion("toilet", true, "toilet restroom bathroom washroom wc loo lavatory", "洗手间 厕所 卫生间 盥洗室"),
-	newNotion("food", true, "cafe coffee food eat drink restaurant lunch snack sandwich picnic", "咖啡厅 咖啡馆 咖啡 餐厅 餐饮 吃饭 吃东西 饮料 饮食 喝水"),
+	newNotion("food", true, "cafe coffee food eat drink restaurant lunch snack sandwich picnic menu meal", "咖啡厅 咖啡馆 咖啡 餐厅 餐饮 儿童餐 套餐 早餐 午餐 晚餐 点心 小吃 甜品 吃饭 吃东西 饮料 饮食 喝水"),
 	newNotion("cloakroom", true, "cloakroom locker bag backpack coat luggage suitcase umbrella", "寄存 存包 衣帽 行李 储物柜 储物 背包 雨伞 存放 大衣 外套"),
 	newNotion("wheelchair", true, "wheelchair", "轮椅"),
 	newNotion("pushchair", true, "stroller pram pushchair buggy", "婴儿车 推车 童车"),

@@ -17,6 +17,8 @@ type phrases struct {
 	outside   string            // a question for something else than a gallery
 	noted     string            // visitors told of themselves, with %s for what is remembered of it
 	told      string            // the same where nothing is remembered
+	needMore  string            // after what holds for anybody, to visitors who may need another way to visit
+	needNone  string            // the same where nothing is known
 	courtesy  map[plan.Courtesy]string
 	more      string   // follow-up on a section, before its heading
 	about     string   // follow-up on another exhibit, with %s for its title
@@ -35,6 +37,8 @@ var english = phrases{
 	outside:   "That is not about this gallery, so I cannot help with it. Ask me about what you see here, or about your visit.",
 	noted:     "Thank you, I will keep that in mind. %s Ask me about a picture, or for a route that suits you.",
 	told:      "Thank you for telling me. Ask me about a picture, or for a route that suits you.",
+	needMore:  "Whether there is more for you than that, such as help or another way to take part, the gallery's texts do not say. Please ask the staff; they will gladly tell you.",
+	needNone:  "What there is for you here, the gallery's texts do not say, and I would rather not guess. Please ask the staff; they will gladly help.",
 	courtesy: map[plan.Courtesy]string{
 		plan.Greeting:   "Hello! Show me a picture, or ask me about one.",
 		plan.Thanks:     "You are welcome. Is there anything else you would like to know?",
@@ -65,6 +69,8 @@ var chinese = phrases{
 	outside:   "这与本馆无关，我帮不上忙。您可以问我眼前的作品，或者参观方面的问题。",
 	noted:     "好的，我记住了：%s您可以问我一幅画，或者让我安排一条合适的路线。",
 	told:      "谢谢您告诉我。您可以问我一幅画，或者让我安排一条合适的路线。",
+	needMore:  "除此以外馆里还能为您提供什么方便，资料里没有写。请问一下工作人员，他们会很乐意告诉您。",
+	needNone:  "馆里能为您提供什么方便，资料里没有写，我不想乱猜。请问一下工作人员，他们会很乐意帮忙。",
 	courtesy: map[plan.Courtesy]string{
 		plan.Greeting:   "您好！给我看一幅画，或者问我一个问题吧。",
 		plan.Thanks:     "不客气。您还想了解什么吗？",

@@ -83,6 +83,14 @@ var pointingHan = strings.Fields("它 这 那 他 她 此")
 var pointsAtWork = regexp.MustCompile(`\b(this|that|these) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern)s?\b|` +
 	`[这那此](一)?(幅|件|张|个(作品|展品|图案|东西))|[这那]画`)
 
+// otherThings matches what is counted as pictures are in Chinese, and is none of them.
+var otherThings = regexp.MustCompile(`[这那此](一)?[张件个](门?票|[成老]人票|[儿学][童生]票|家庭票|地图|导览图?|[桌椅]子?|长[凳椅]|凳子|沙发|卡片?|明信片|单子|收据|优惠券)`)
+
+// pointsAtOne reports whether a folded question points at a picture, where "it" may mean the house too.
+func pointsAtOne(folded string) bool {
+	return pointsAtWork.MatchString(otherThings.ReplaceAllString(folded, " "))
+}
+
 // ranksWorks matches questions that rank the exhibits by what no catalogue tells; their texts speak of other things.
 var ranksWorks = regexp.MustCompile(`\b(which|what)( is the)?.{0,30}\b(biggest|largest|smallest|tallest|heaviest|priciest|cheapest|most (expensive|valuable|popular|famous|beautiful|important))\b.{0,12}\b(picture|painting|work|exhibit|piece|object|one)?s?\b|\b(which|what) (hall|room) is the \w+(est|est one)\b|哪个展?厅最|` +
 	`最(大|小|高|重|贵|便宜|值钱|有名|著名|美|漂亮|受欢迎)的?(是哪)?一?(幅|件|张|个作品|个展品)|哪一?(幅|件|张)(画|展品|作品)?最|哪位(画家|艺术家|作者)最`)

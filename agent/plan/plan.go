@@ -59,6 +59,7 @@ const (
 	AboutGuide Courtesy = "about_guide"
 	Insult     Courtesy = "insult"
 	Injection  Courtesy = "injection"
+	Taste      Courtesy = "taste"        // what somebody likes, or thinks of what they see
 	Others     Courtesy = "others"       // what other visitors asked or did, which is nobody's business
 	World      Courtesy = "world"        // how the weather is or what a sum comes to: no text of a gallery can tell
 	Outside    Courtesy = "out_of_scope" // looked up all the same: an exhibit may tell of the weather
@@ -157,6 +158,9 @@ func Make(c *Catalogue, in Input) ExecutionPlan {
 	p.Courtesy = courtesyOf(in.Question)
 	if folded := words.Fold(in.Question); numericDate.MatchString(dayPattern.FindString(folded)) && practicalResidue(folded) {
 		p.Courtesy = "" // 3/12 is no sum
+	}
+	if p.Courtesy == "" && tastes(in.Question) {
+		p.Courtesy = Taste
 	}
 	if p.Courtesy != "" && p.Courtesy != Outside {
 		return p
