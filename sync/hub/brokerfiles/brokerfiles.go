@@ -65,11 +65,12 @@ type Options struct {
 	Listen    string   // HOST:PORT for kiosks; empty: port 8883 of all addresses
 
 	// Of NATS only.
-	Hub    string   // HOST:PORT for the hub's processes; empty: port 4222 of all addresses
-	Data   string   // folder of its streams; empty: /var/lib/nats
-	Server string   // name of this server; empty: "docent-1"
-	Host   string   // its name or address for the other servers of a cluster; empty: there are none
-	Routes []string // "nats://HOST:PORT" of the other servers' cluster ports
+	Hub     string   // HOST:PORT for the hub's processes; empty: port 4222 of all addresses
+	Data    string   // folder of its streams; empty: /var/lib/nats
+	Server  string   // name of this server; empty: "docent-1"
+	Host    string   // its name or address for the other servers of a cluster; empty: there are none
+	Cluster string   // HOST:PORT for them; empty: port 6222 of all addresses
+	Routes  []string // "nats://HOST:PORT" of the other servers' cluster ports
 }
 
 // Files are a broker's. They are written by one goroutine at a time.
@@ -105,6 +106,7 @@ func New(opt Options) (*Files, error) {
 	set(&opt.Hub, "0.0.0.0:4222")
 	set(&opt.Data, "/var/lib/nats")
 	set(&opt.Server, "docent-1")
+	set(&opt.Cluster, "0.0.0.0:6222")
 	if len(opt.Workers) == 0 {
 		opt.Workers = []string{"1"}
 	}

@@ -207,8 +207,8 @@ func (h *house) believed(all []*kiosk) {
 const workerEnv = "DOCENT_TEST_WORKER"
 
 type workerSpec struct {
-	Dir, URL, Worker string
-	Files            *brokerfiles.Options
+	Dir, Database, URL, Worker string
+	Files                      *brokerfiles.Options
 }
 
 func TestMain(m *testing.M) {
@@ -227,7 +227,7 @@ func runWorker(spec string) error {
 	if err := json.Unmarshal([]byte(spec), &w); err != nil {
 		return err
 	}
-	h, err := hub.New(hub.Config{Dir: w.Dir, HTTPListen: "127.0.0.1:0", Site: site,
+	h, err := hub.New(hub.Config{Dir: w.Dir, Database: w.Database, HTTPListen: "127.0.0.1:0", Site: site,
 		Beyond: &hub.Beyond{URL: w.URL, EnrolListen: "127.0.0.1:0", Worker: w.Worker}})
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (h *house) startWorker(name string) *exec.Cmd {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	spec, err := json.Marshal(workerSpec{Dir: h.dir, URL: h.url, Worker: name})
+	spec, err := json.Marshal(workerSpec{Dir: h.dir, Database: h.database, URL: h.url, Worker: name})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -63,10 +63,12 @@ type house struct {
 	t         testing.TB
 	kind      brokerfiles.Kind
 	dir       string // of the hub
+	database  string // of the hub; empty: SQLite
 	files     brokerfiles.Options
 	address   string // for kiosks
 	url       string // for the hub's processes
 	authority *authority.Authority
+	replicas  int // of what NATS keeps
 
 	mu      sync.Mutex
 	broker  process // nil while there is none
@@ -86,11 +88,8 @@ func free(t testing.TB) string {
 // newHouse starts a broker with the files that the hub would have written for it: for kiosk-0 to kiosk-9.
 func newHouse(t testing.TB, kind brokerfiles.Kind) *house {
 	t.Helper()
-	h := &house{t: t, kind: kind, dir: t.TempDir(), address: free(t)}
-	var err error
-	if h.authority, err = authority.Open(filepath.Join(h.dir, "authority"), time.Now); err != nil {
-		t.Fatal(err)
-	}
+	h := &house{t: t, kind: kind, dir: t.TempDir(), database: database(t), address: free(t)}
+	h.authority = h.open()
 	if kind == "embedded" {
 		return h
 	}
@@ -111,6 +110,15 @@ func newHouse(t testing.TB, kind brokerfiles.Kind) *house {
 	wg.Go(func() { h.watch(watching) })
 	t.Cleanup(func() { stop(); wg.Wait() })
 	return h
+}
+
+func (h *house) open() *authority.Authority {
+	h.t.Helper()
+	a, err := authority.Open(filepath.Join(h.dir, "authority"), time.Now)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
 }
 
 // write brings the broker's files to a list of certificates.
@@ -198,8 +206,8 @@ func (h *house) stop(kill bool) {
 	h.broker = nil
 }
 
-// mosquitto is Debian's.
-type mosquitto struct {
+// debians is Debian's Mosquitto.
+type debians struct {
 	cmd *exec.Cmd
 	log *bytes.Buffer
 }
@@ -222,7 +230,7 @@ func startMosquitto(files, data string) (process, error) {
 	if err := os.WriteFile(main, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	m := &mosquitto{cmd: exec.Command(path, "-c", main), log: &bytes.Buffer{}}
+	m := &debians{cmd: exec.Command(path, "-c", main), log: &bytes.Buffer{}}
 	if os.Getenv("DOCENT_BROKER_LOG") != "" {
 		m.cmd.Stderr = os.Stderr
 		m.cmd.Args = append(m.cmd.Args, "-v")
@@ -230,7 +238,7 @@ func startMosquitto(files, data string) (process, error) {
 	return m, m.cmd.Start()
 }
 
-func (m *mosquitto) stop(kill bool) error {
+func (m *debians) stop(kill bool) error {
 	how := syscall.SIGTERM
 	if kill {
 		how = syscall.SIGKILL
@@ -246,7 +254,7 @@ func (m *mosquitto) stop(kill bool) error {
 	return err
 }
 
-func (m *mosquitto) reload() error { return m.cmd.Process.Signal(syscall.SIGHUP) }
+func (m *debians) reload() error { return m.cmd.Process.Signal(syscall.SIGHUP) }
 
 // nats is the server in this process.
 type nats struct{ s *server.Server }
@@ -279,10 +287,10 @@ func (n *nats) reload() error { return n.s.Reload() }
 
 // config is the hub's, of one process.
 func (h *house) config(worker string) hub.Config {
-	c := hub.Config{Dir: h.dir, HTTPListen: "127.0.0.1:0", Site: site, MQTTListen: h.address}
+	c := hub.Config{Dir: h.dir, Database: h.database, HTTPListen: "127.0.0.1:0", Site: site, MQTTListen: h.address}
 	if h.kind != "embedded" {
 		files := h.files
-		c.Beyond = &hub.Beyond{URL: h.url, EnrolListen: "127.0.0.1:0", Worker: worker, Files: &files}
+		c.Beyond = &hub.Beyond{URL: h.url, EnrolListen: "127.0.0.1:0", Worker: worker, Replicas: h.replicas, Files: &files}
 		if worker != "1" {
 			c.Beyond.Files = nil
 		}
@@ -328,12 +336,12 @@ func (h *house) runHub(worker string) running {
 // store opens the hub's store; the hub may be running.
 func (h *house) store(use func(*store.Store)) {
 	h.t.Helper()
-	s, err := store.Open(context.Background(), filepath.Join(h.dir, "hub.db"))
+	s, closeStore, err := openStore(h.database, h.dir)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer func() {
-		if err := s.Close(); err != nil {
+		if err := closeStore(); err != nil {
 			h.t.Error(err)
 		}
 	}()
@@ -368,6 +376,13 @@ func (h *house) identities(n int) []*tls.Config {
 			h.write(all)
 		}
 	})
+	if h.broker != nil {
+		until(h.t, "the broker has read who may come in", func() bool {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return h.changes == h.listed()
+		})
+	}
 	return out
 }
 
