@@ -46,6 +46,40 @@ func (c *content) language(wishes ...string) string {
 type shelf struct {
 	mu      sync.Mutex
 	current *lent
+	before  pictures // of the content before: pages that were opened with it ask for them until they hear of the switch
+}
+
+// pictures are where the pictures of a release are.
+type pictures struct {
+	release string
+	paths   map[string]string // by file
+}
+
+// pictures lists the pictures of a release. Nothing else of it is held, which may be closed meanwhile.
+func (c *content) pictures() pictures {
+	p := pictures{release: c.release.Manifest().ID, paths: map[string]string{}}
+	for _, e := range c.release.Gallery().Exhibits {
+		for _, pic := range e.Pictures {
+			if path, ok := c.release.PicturePath(pic.File); ok {
+				p.paths[pic.File] = path
+			}
+		}
+	}
+	return p
+}
+
+// pictureBefore is where a picture of the content before is, if it is of that release.
+func (s *shelf) pictureBefore(release, name string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if release != s.before.release {
+		return "", false
+	}
+	path, ok := s.before.paths[picturesFolder+name]
+	if !ok {
+		path, ok = s.before.paths[name]
+	}
+	return path, ok
 }
 
 // lent is a content with the number of its users.
@@ -76,9 +110,15 @@ func (s *shelf) take() (c *content, giveBack func(), ok bool) {
 
 // replace makes c the current content and returns a channel that is closed when nobody uses the one before.
 func (s *shelf) replace(c *content) (unused <-chan struct{}) {
+	var old pictures
+	if last, giveBack, ok := s.take(); ok {
+		old = last.pictures() // before the lock is held, under which requests would wait
+		defer giveBack()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.current
+	s.before = old
 	s.current = &lent{content: c, unused: make(chan struct{})}
 	if before == nil {
 		done := make(chan struct{})

@@ -31,11 +31,16 @@ func (k *Kiosk) getPicture(c *fiber.Ctx) error {
 		}
 	}
 	return k.withContent(func(content *content) error {
+		release := content.release.Manifest().ID
 		file, ok := content.picturePath(name)
+		if asked := c.Query("v"); asked != release {
+			if f, before := k.shelf.pictureBefore(asked, name); before {
+				file, ok, release = f, true, asked
+			}
+		}
 		if !ok {
 			return notFound("no such picture")
 		}
-		release := content.release.Manifest().ID
 		tag := fmt.Sprintf(`"%s-%d"`, release, width)
 		c.Set(fiber.HeaderETag, tag)
 		if c.Query("v") == release {

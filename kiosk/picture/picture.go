@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/singleflight"
+	"golang.org/x/sys/unix"
 
 	"docent/vision"
 )
@@ -38,9 +39,20 @@ type Cache struct {
 	recent  *list.List            // most recently used first
 }
 
+// key is a file, whatever its path: two releases share the files that are the same in both, so that scaled pictures stay
+// at hand when the kiosk switches from one to the other.
 type key struct {
-	path  string
-	width int
+	device, inode  uint64
+	size, modified int64
+	width          int
+}
+
+func keyOf(path string, width int) (key, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return key{}, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return key{uint64(st.Dev), st.Ino, st.Size, st.Mtim.Nano(), width}, nil
 }
 
 type entry struct {
@@ -59,12 +71,15 @@ func NewCache(mostBytes int) *Cache {
 // Scaled returns the picture at path as a JPEG of the given width in pixels, never enlarged. The bytes are shared
 // and must not be changed. Callers that ask for the same at once share the work.
 func (c *Cache) Scaled(ctx context.Context, path string, width int) ([]byte, error) {
-	k := key{path, width}
+	k, err := keyOf(path, width)
+	if err != nil {
+		return nil, fmt.Errorf("scale picture: %w", err)
+	}
 	if jpeg, ok := c.get(k); ok {
 		return jpeg, nil
 	}
 	// The work is shared, so it does not end with one caller's context; that caller just stops waiting.
-	done := c.flight.DoChan(fmt.Sprintf("%d %s", width, path), func() (any, error) {
+	done := c.flight.DoChan(fmt.Sprint(k), func() (any, error) {
 		c.slots <- struct{}{}
 		defer func() { <-c.slots }()
 		jpeg, err := scale(path, width)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image"
 	"image/jpeg"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -75,13 +76,37 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 	}
 	// a was used after b, so b is the one that had to go.
 	for path, want := range map[string]bool{a: true, b: false, c: true} {
-		if _, ok := cache.get(key{path, 320}); ok != want {
+		k, err := keyOf(path, 320)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := cache.get(k); ok != want {
 			t.Errorf("%s is kept: %v, want %v", filepath.Base(path), ok, want)
 		}
 	}
 	tiny := NewCache(10)
 	if _, err := tiny.Scaled(t.Context(), a, 320); err != nil || tiny.Size() != 0 {
 		t.Errorf("a cache too small for one picture holds %d bytes: %v", tiny.Size(), err)
+	}
+}
+
+// TestFileOfTwoReleasesIsScaledOnce: what two releases share stays at hand when the kiosk switches.
+func TestFileOfTwoReleasesIsScaledOnce(t *testing.T) {
+	a, b := write(t, "a.png", 64, 64), filepath.Join(t.TempDir(), "b.png")
+	if err := os.Link(a, b); err != nil {
+		t.Skip("files cannot be linked here:", err)
+	}
+	cache := NewCache(1 << 20)
+	first, err := cache.Scaled(t.Context(), a, 320)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := cache.Scaled(t.Context(), b, 320)
+	if err != nil || &first[0] != &second[0] || len(cache.entries) != 1 {
+		t.Errorf("scaled twice: %d entries, %v", len(cache.entries), err)
+	}
+	if _, err := cache.Scaled(t.Context(), a+"-none", 320); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
 	}
 }
 
