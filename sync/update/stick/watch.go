@@ -52,7 +52,7 @@ type Watcher struct {
 	files   map[string]*found // by path
 	running *found
 	cancel  context.CancelFunc // of the running installation
-	heard   wire.Deploy        // the newest report during it
+	heard   wire.Deploy        // the newest report, of any release
 	last    string             // how the last one ended, for when its stick is gone
 	lastAt  time.Time
 	noted   string // what the inbox's note says; Run's goroutine's alone
@@ -215,7 +215,7 @@ func (w *Watcher) install(ctx context.Context) bool {
 	defer cancel()
 	w.mu.Lock()
 	f := w.next()
-	w.running, w.cancel, w.heard = f, cancel, wire.Deploy{}
+	w.running, w.cancel = f, cancel
 	w.mu.Unlock()
 	if f == nil {
 		return false
@@ -244,9 +244,7 @@ func (w *Watcher) end(f *found, text string, ok bool) {
 func (w *Watcher) Heard(d wire.Deploy) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.running != nil {
-		w.heard = d
-	}
+	w.heard = d
 }
 
 // Fetch answers with objects of any file that is there. A file that cannot be read any more is forgotten, and found

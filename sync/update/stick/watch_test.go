@@ -350,6 +350,24 @@ func TestNewerStick(t *testing.T) {
 	eventually(t, func() bool { return k.shows() == x.ReleaseID }, k.shows)
 }
 
+// TestWaitsForAnotherRelease: one that waits to be shown is not interrupted, and the page does not say of it what holds of
+// the stick's.
+func TestWaitsForAnotherRelease(t *testing.T) {
+	h := house.New(t)
+	k := start(t, h, nil)
+	k.stage.set(true)
+	h.Publish(house.Pack(t, 2, 10, 1))
+	bundle(t, h, filepath.Join(k.media, "A", "2.docent"))
+	k.says("all of release 2 is here")
+	h.Pass(time.Hour)
+	x := h.Publish(house.Pack(t, 3, 10, 1, 2))
+	bundle(t, h, filepath.Join(k.media, "B", "3.docent"))
+	k.says("release 3 waits until the kiosk is done with release 2")
+	k.stage.set(false)
+	k.says("release 3 is shown")
+	eventually(t, func() bool { return k.shows() == x.ReleaseID }, k.shows)
+}
+
 // TestInbox: what docent install has put there is told about, and removed when it is done with.
 func TestInbox(t *testing.T) {
 	h := house.New(t)

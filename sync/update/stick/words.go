@@ -71,6 +71,12 @@ func (f *found) pullable() string {
 // progress says how far the running installation is, and whether the stick may be pulled.
 func (f *found) progress(d wire.Deploy) string {
 	n := f.file.label.Number
+	if d.ReleaseID != f.file.label.ReleaseID {
+		if underWay(d.Status) {
+			return fmt.Sprintf("release %d waits until the kiosk is done with release %d; leave it in", n, d.Number)
+		}
+		d = wire.Deploy{}
+	}
 	switch d.Status {
 	case wire.DeployDownloaded, wire.DeployVerifying:
 		return fmt.Sprintf("all of release %d is here%s; it is being tried out", n, f.pullable())
@@ -90,6 +96,16 @@ func (f *found) progress(d wire.Deploy) string {
 		return fmt.Sprintf("the stick was pulled, release %d is not whole yet%s; the rest comes over the network, or when it is plugged in again", n, of)
 	}
 	return fmt.Sprintf("release %d is read%s; leave the stick in. If it is pulled now nothing is lost, and the rest comes over the network or when it is plugged in again", n, of)
+}
+
+// underWay tells whether a deployment has begun and not ended.
+func underWay(s wire.DeployStatus) bool {
+	switch s {
+	case wire.DeployPending, wire.DeployDownloading, wire.DeployDownloaded, wire.DeployVerifying, wire.DeployPauseBeforeInstall,
+		wire.DeployInstalling, wire.DeployPauseBeforeCommit:
+		return true
+	}
+	return false
 }
 
 // name is what people call a file by.
