@@ -156,7 +156,7 @@ func TestThinLine(t *testing.T) {
 	defer next.Stop()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	events := 0
+	events, during := 0, 0 // during: confirmed while content was still to come
 	for u.State().ReleaseID != r.index.ReleaseID || u.State().Status != wire.DeploySuccess || len(open) > 0 {
 		if time.Since(began) > 30*time.Minute {
 			t.Fatalf("after %v: %+v, %d events wait", time.Since(began), u.State(), len(open))
@@ -177,6 +177,9 @@ func TestThinLine(t *testing.T) {
 			for len(open) > 0 && open[0].seq <= acked {
 				waits = append(waits, time.Since(open[0].at))
 				overtaken = append(overtaken, content.arrived()-open[0].came)
+				if u.State().Status != wire.DeploySuccess {
+					during++
+				}
 				open = open[1:]
 			}
 		}
@@ -213,6 +216,9 @@ func TestThinLine(t *testing.T) {
 		events, waits[len(waits)/2], waits[len(waits)*99/100], waits[len(waits)-1], overtaken[len(overtaken)/2], overtaken[len(overtaken)*99/100], overtaken[len(overtaken)-1])
 	if line.cuts.Load() == 0 {
 		t.Error("the line was never cut")
+	}
+	if most := overtaken[len(overtaken)-1]; during < events/2 || faults() && most > 128<<10 {
+		t.Errorf("events were starved: of %d %d were confirmed while content came, and %d bytes of it came before one of them", events, during, most)
 	}
 	allowed := total / 20
 	if !faults() {
