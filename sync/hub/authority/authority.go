@@ -7,6 +7,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -54,7 +55,14 @@ type Authority struct {
 	server *tls.Certificate // the hub's own, made anew at each start; nil at first
 
 	workers map[string]*tls.Certificate // those of hub processes at a broker
+
+	// signed are the SHA-256 of certificates whose signature was found good: a connection asks three times, and a kiosk comes
+	// back with the same. At most maxSigned.
+	signed map[[sha256.Size]byte]struct{}
 }
+
+// maxSigned is how many certificates' signatures are remembered.
+const maxSigned = 20_000
 
 // Open reads the authority of a folder, or makes one where there is none. Its key is readable by its owner only.
 func Open(dir string, now func() time.Time) (*Authority, error) {
@@ -219,11 +227,7 @@ func (a *Authority) Check(shown []*x509.Certificate) (wire.Address, *x509.Certif
 	}
 	cert, now := shown[0], a.now()
 	// First whether it is ours at all: what another authority says about time and name means nothing.
-	at := cert.NotBefore
-	if at.Before(a.cert.NotBefore) {
-		at = a.cert.NotBefore
-	}
-	if _, err := cert.Verify(x509.VerifyOptions{Roots: a.pool, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
+	if err := a.verify(cert); err != nil {
 		return refuse(wire.RefusedAuthority, err)
 	}
 	switch {
@@ -237,6 +241,31 @@ func (a *Authority) Check(shown []*x509.Certificate) (wire.Address, *x509.Certif
 		return refuse(wire.RefusedName, err)
 	}
 	return kiosk, cert, nil
+}
+
+// verify checks that the authority has signed a certificate, and for a client. Both are a matter of its bytes and of no time.
+func (a *Authority) verify(cert *x509.Certificate) error {
+	id := sha256.Sum256(cert.Raw)
+	a.mu.Lock()
+	_, ok := a.signed[id]
+	a.mu.Unlock()
+	if ok {
+		return nil
+	}
+	at := cert.NotBefore
+	if at.Before(a.cert.NotBefore) {
+		at = a.cert.NotBefore
+	}
+	if _, err := cert.Verify(x509.VerifyOptions{Roots: a.pool, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.signed == nil || len(a.signed) >= maxSigned {
+		a.signed = map[[sha256.Size]byte]struct{}{}
+	}
+	a.signed[id] = struct{}{}
+	return nil
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
