@@ -130,8 +130,7 @@ func (r *Recogniser) found(t *testing.T, s shot, looks []look) []Candidate {
 		if err := r.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		set := s.sets[l.features]
-		seen, err := r.verify(t.Context(), set, r.shortlist(set, l), l.enough)
+		seen, err := r.match(t.Context(), s.sets[l.features], l, new(Timings))
 		r.give()
 		if err != nil {
 			t.Fatal(err)

@@ -11,12 +11,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/vision/feature"
+	"docent/vision/internal/voting"
 )
 
 // look is one attempt at a photo. The first is quick and enough for most; the second sees small, dark and blurred
 // works and is taken only when the first was not sure.
 type look struct {
 	features feature.Options
+	glance   int  // strongest features whose votes are counted and checked first; 0 counts all at once
 	voted    int  // candidates from votes of local features
 	windows  bool // whether windows of the photo are asked for in the vector index too
 	nearest  int  // candidates from there
@@ -28,7 +30,7 @@ type look struct {
 const contrast = 0.01
 
 var looks = []look{
-	{features: feature.Options{MaxSide: 640, MaxFeatures: 600, Contrast: contrast}, voted: 4, enough: 20},
+	{features: feature.Options{MaxSide: 640, MaxFeatures: 600, Contrast: contrast}, glance: 150, voted: 4, enough: 20},
 	{features: feature.Options{MaxSide: 1280, MaxFeatures: 2000, Contrast: contrast}, voted: 8, windows: true, nearest: 4, enough: 30},
 }
 
@@ -81,16 +83,45 @@ func (r *Recogniser) look(ctx context.Context, photo Photo, l look, t *Timings) 
 	if err != nil {
 		return nil, err
 	}
-	described := time.Now()
-	t.Features += described.Sub(start)
+	t.Features += time.Since(start)
+	return r.match(ctx, set, l, t)
+}
 
-	shortlist := r.shortlist(set, l)
-	listed := time.Now()
-	t.Shortlist += listed.Sub(described)
+// match lists and checks the references that a described photo may be of, and returns those that hold. The caller has
+// a slot.
+func (r *Recogniser) match(ctx context.Context, set feature.Set, l look, t *Timings) ([]verified, error) {
+	ballot := r.votes.Ballot(set)
+	var found []verified
+	var checked []int
+	for _, asked := range l.parts(set.Len()) {
+		listing := time.Now()
+		ballot.Count(asked)
+		list := r.shortlist(ballot, set, l, asked == set.Len())
+		list = slices.DeleteFunc(list, func(key int) bool { return slices.Contains(checked, key) })
+		checked = append(checked, list...)
+		listed := time.Now()
+		t.Shortlist += listed.Sub(listing)
 
-	found, err := r.verify(ctx, set, shortlist, l.enough)
-	t.Verify += time.Since(listed)
-	return found, err
+		seen, err := r.verify(ctx, set, list, l.enough)
+		t.Verify += time.Since(listed)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, seen...)
+		if clear(found, l.enough) {
+			break
+		}
+	}
+	return found, nil
+}
+
+// parts is after how many of a photo's features the references are listed and checked: what is plainly on the photo is
+// found from some of them, and in a large collection most of the time goes into votes.
+func (l look) parts(features int) []int {
+	if l.glance == 0 || l.glance >= features {
+		return []int{features}
+	}
+	return []int{l.glance, features}
 }
 
 // clear says whether nothing more is to be looked for: a work with enough inliers is plainly what the photo is of.
@@ -120,14 +151,14 @@ func (r *Recogniser) tryTake() bool {
 
 func (r *Recogniser) give() { <-r.slots }
 
-// shortlist is the numbers of the references to check, most promising first: those with the most votes, then those
-// nearest to a window of the photo.
-func (r *Recogniser) shortlist(set feature.Set, l look) []int {
+// shortlist is the numbers of the references to check, most promising first: those with the most votes, then, when all
+// have been counted, those nearest to a window of the photo.
+func (r *Recogniser) shortlist(ballot *voting.Ballot, set feature.Set, l look, all bool) []int {
 	var list []int
-	for _, hit := range r.votes.Search(set, l.voted) {
+	for _, hit := range ballot.Best(l.voted) {
 		list = append(list, hit.Picture)
 	}
-	if !l.windows {
+	if !l.windows || !all {
 		return list
 	}
 	added := 0

@@ -91,38 +91,86 @@ type Hit struct {
 
 // Search returns up to n pictures that share features with a photo, best first.
 func (x *Index) Search(photo feature.Set, n int) []Hit {
-	votes := x.votes(photo)
-	counts := make([]float32, len(x.sets)*cells)
-	for i := range votes {
-		counts[int(votes[i].picture)*cells+int(votes[i].pose)] += votes[i].weight
-	}
-	var ranked []Hit
-	for i := range x.sets {
-		if p := peak(counts[i*cells : (i+1)*cells]); p > 0 {
-			ranked = append(ranked, Hit{Picture: i, Votes: p})
-		}
-	}
-	slices.SortFunc(ranked, byVotes)
-	ranked = ranked[:min(len(ranked), maxRanked)]
+	b := x.Ballot(photo)
+	b.Count(photo.Len())
+	return b.Best(n)
+}
 
+// Ballot is the votes of one photo, which may be counted in parts: what is plainly on a photo is plain from some of its
+// features. It is for one goroutine.
+type Ballot struct {
+	index  *Index
+	photo  feature.Set
+	asked  int // features of the photo that have voted
+	votes  []vote
+	counts []float32 // weight of the votes, by picture and pose
+	sums   []float32 // the same, by picture
+
+	// For a feature's own votes.
+	finder  kernel.Finder
+	lists   []kernel.List
+	own     []vote
+	at      []int32 // place of a picture in own
+	current []int32 // feature that at is of, counted from 1
+}
+
+// Ballot is an empty one for a photo.
+func (x *Index) Ballot(photo feature.Set) *Ballot {
+	n := len(x.sets)
+	return &Ballot{
+		index: x, photo: photo, counts: make([]float32, n*cells), sums: make([]float32, n),
+		at: make([]int32, n), current: make([]int32, n),
+	}
+}
+
+// Best returns up to n of the pictures that were voted for, best first.
+func (b *Ballot) Best(n int) []Hit {
+	x, ranked := b.index, b.ranked()
 	// Only votes that agree in pose can agree in place. So a picture whose best pose, widened by a step, has less than
 	// the n-th best so far need not be looked at.
 	var best []Hit
-	of := x.sorted(votes, ranked)
+	of := x.sorted(b.votes, ranked)
 	for i, h := range ranked {
 		var enough float32
 		if len(best) == n {
 			enough = best[n-1].Score
 		}
-		if n == 0 || widest(counts[h.Picture*cells:(h.Picture+1)*cells])*roundingErrors < enough {
+		if n == 0 || widest(b.counts[h.Picture*cells:(h.Picture+1)*cells])*roundingErrors < enough {
 			continue
 		}
-		h.Score = agreeing(photo, x.sets[h.Picture], of[i])
+		h.Score = agreeing(b.photo, x.sets[h.Picture], of[i])
 		at, _ := slices.BinarySearchFunc(best, h, byScore)
 		best = slices.Insert(best, at, h)
 		best = best[:min(n, len(best))]
 	}
 	return best
+}
+
+// ranked is the pictures whose best pose has the most votes, best first. No pose has more than all of them together, so
+// most pictures of a large collection are passed over by one number.
+func (b *Ballot) ranked() []Hit {
+	var order []int32
+	for i, sum := range b.sums {
+		if sum > 0 {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortFunc(order, func(i, j int32) int { return cmp.Or(cmp.Compare(b.sums[j], b.sums[i]), cmp.Compare(i, j)) })
+	var ranked []Hit
+	var least float32 // of the best maxRanked so far, as often as it was looked at
+	for _, i := range order {
+		if b.sums[i]*roundingErrors < least {
+			break
+		}
+		ranked = append(ranked, Hit{Picture: int(i), Votes: peak(b.counts[int(i)*cells : int(i+1)*cells])})
+		if len(ranked) == 2*maxRanked {
+			slices.SortFunc(ranked, byVotes)
+			ranked = ranked[:maxRanked]
+			least = ranked[maxRanked-1].Votes
+		}
+	}
+	slices.SortFunc(ranked, byVotes)
+	return ranked[:min(len(ranked), maxRanked)]
 }
 
 // sorted is the votes for each of the ranked pictures.
@@ -166,42 +214,45 @@ func byVotes(a, b Hit) int {
 	return cmp.Compare(a.Picture, b.Picture)
 }
 
-// votes collects the votes of all features of a photo. A feature votes once for a picture: repeated patterns would
-// count many times otherwise.
-func (x *Index) votes(photo feature.Set) []vote {
+// Count lets features of the photo vote until upTo of them have, strongest first. A feature votes once for a picture:
+// repeated patterns would count many times otherwise.
+func (b *Ballot) Count(upTo int) {
+	x, from := b.index, b.asked
 	v := x.vocabulary
-	var finder kernel.Finder
-	var lists []kernel.List
-	var votes, own []vote                 // own are those of one feature
-	at := make([]int32, len(x.sets))      // place of a picture in own
-	current := make([]int32, len(x.sets)) // feature that at is of, counted from 1
-	for i, cells := range v.cells(photo.Descriptors, wordsAsked) {
-		p := projection(photo.Descriptors[i*feature.DescriptorBytes : (i+1)*feature.DescriptorBytes])
-		seen := viewOf(photo.Points[i])
-		own, lists = own[:0], lists[:0]
-		for _, c := range cells {
+	b.asked = max(b.asked, min(upTo, b.photo.Len()))
+	first := len(b.votes)
+	for i, near := range v.cells(b.photo.Descriptors[from*feature.DescriptorBytes:b.asked*feature.DescriptorBytes], wordsAsked) {
+		i += from
+		p := projection(b.photo.Descriptors[i*feature.DescriptorBytes : (i+1)*feature.DescriptorBytes])
+		seen := viewOf(b.photo.Points[i])
+		b.own, b.lists = b.own[:0], b.lists[:0]
+		for _, c := range near {
 			word := c.first*v.size() + c.second
 			if from, to := x.starts[word], x.starts[word+1]; from < to {
-				lists = append(lists, kernel.List{From: from, To: to, Wanted: v.signature(&p, c.first, c.second)})
+				b.lists = append(b.lists, kernel.List{From: from, To: to, Wanted: v.signature(&p, c.first, c.second)})
 			}
 		}
-		for _, hit := range finder.Near(x.signatures, lists, maxHamming) {
+		for _, hit := range b.finder.Near(x.signatures, b.lists, maxHamming) {
 			q := &x.postings[hit.At]
 			one := vote{picture: q.picture, feature: q.feature, query: uint16(i), weight: weights[hit.Bits], pose: seen.from(q.view)}
 			switch {
-			case current[q.picture] != int32(i+1):
-				current[q.picture], at[q.picture] = int32(i+1), int32(len(own))
-				own = append(own, one)
-			case one.weight > own[at[q.picture]].weight:
-				own[at[q.picture]] = one
+			case b.current[q.picture] != int32(i+1):
+				b.current[q.picture], b.at[q.picture] = int32(i+1), int32(len(b.own))
+				b.own = append(b.own, one)
+			case one.weight > b.own[b.at[q.picture]].weight:
+				b.own[b.at[q.picture]] = one
 			}
 		}
 		// A feature that many pictures have says little about each (inverse document frequency).
-		idf := float32(math.Log(1 + float64(len(x.sets))/float64(max(1, len(own)))))
-		for _, o := range own {
+		idf := float32(math.Log(1 + float64(len(x.sets))/float64(max(1, len(b.own)))))
+		for _, o := range b.own {
 			o.weight *= idf
-			votes = append(votes, o)
+			b.votes = append(b.votes, o)
 		}
 	}
-	return votes
+	for i := range b.votes[first:] {
+		o := &b.votes[first+i]
+		b.counts[int(o.picture)*cells+int(o.pose)] += o.weight
+		b.sums[o.picture] += o.weight
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"docent/vision/feature"
 )
@@ -136,6 +137,49 @@ func TestSearchOfNothing(t *testing.T) {
 	}
 	if _, err := Train(nil, 0, rng); err == nil {
 		t.Error("a vocabulary of nothing is made")
+	}
+}
+
+func TestCountingInPartsIsCounting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 14))
+	x, sets := index(t, rng, 700, 40) // more than are looked at closely
+	photo := add(seen(rng, sets[17], 0.5), picture(rng, 60))
+	b := x.Ballot(photo)
+	for _, asked := range []int{0, 1, 30, 20, 79, photo.Len() + 5} {
+		b.Count(asked)
+		b.Best(3)
+	}
+	want := x.Search(photo, 10)
+	if diff := cmp.Diff(want, b.Best(10), cmpopts.EquateApprox(1e-4, 0)); diff != "" {
+		t.Errorf("counted in parts, not at once (-once +parts):\n%s", diff)
+	}
+	if len(want) == 0 || want[0].Picture != 17 {
+		t.Errorf("found %v, not picture 17", want)
+	}
+	b = x.Ballot(photo)
+	b.Count(60)
+	if got := b.Best(1); len(got) != 1 || got[0].Picture != 17 {
+		t.Errorf("found %v by some features, not picture 17", got)
+	}
+}
+
+func TestRankedPassesOverNone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 71))
+	x, sets := index(t, rng, 1500, 30)
+	for i := range 20 {
+		b := x.Ballot(add(seen(rng, sets[i], 0.3), picture(rng, 100)))
+		b.Count(math.MaxInt)
+		var want []Hit
+		for k := range x.sets {
+			if p := peak(b.counts[k*cells : (k+1)*cells]); p > 0 {
+				want = append(want, Hit{Picture: k, Votes: p})
+			}
+		}
+		slices.SortFunc(want, byVotes)
+		want = want[:min(len(want), maxRanked)]
+		if diff := cmp.Diff(want, b.ranked()); diff != "" {
+			t.Fatalf("ranked by one number first (-all +ranked):\n%s", diff)
+		}
 	}
 }
 
