@@ -52,7 +52,7 @@ test: setup-test build lint ui/e2e/node_modules/.package-lock.json ## everything
 	@cd ui/kiosk && npm run --silent check && npm run --silent test && node scripts/budget.mjs
 	@cd ui/e2e && npm run --silent test:screens
 	go test -timeout 20m ./...
-	DOCENT_TEST_DATABASE=postgres go test -timeout 20m -short -skip '$(SQLITE_ONLY)' ./sync/hub
+	DOCENT_TEST_DATABASE=postgres go test -timeout 20m -short -skip '$(SQLITE_ONLY)' ./sync/hub ./sync/hub/brokersuite
 	go test -timeout 20m -race -short $(RACE_PACKAGES)
 
 FAULTS = .
