@@ -18,6 +18,7 @@ import (
 	"docent/sync/hub/jetstream"
 	"docent/sync/hub/mochi"
 	"docent/sync/hub/mosquitto"
+	"docent/sync/hub/store"
 	"docent/sync/wire"
 )
 
@@ -82,6 +83,16 @@ func (h *Hub) startBroker(started <-chan struct{}) (b Broker, address string, er
 	// The client id is the certificate's name: Mosquitto makes it so.
 	b, err = mosquitto.Start(mosquitto.Options{URL: o.URL, Worker: "docent-worker-" + o.Worker, Group: group, TLS: identity, Receiver: to, Logger: h.log})
 	return b, u.Host, err
+}
+
+// acknowledgeStored tells a kiosk how far its events have come. Where several processes share what it sends, these come out of
+// order, and a gap is mostly what another one is storing: it is not named, or the kiosk would send all again at once. It
+// does so when nothing gets further for a while, which a gap that stays brings about.
+func (h *Hub) acknowledgeStored(a store.Ack) {
+	if h.cfg.Beyond != nil {
+		a.Ack.Missing = nil
+	}
+	h.acknowledge(a)
 }
 
 // fromBeyond takes what comes from a broker that has let kiosks in by itself.

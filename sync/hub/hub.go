@@ -172,7 +172,7 @@ func (h *Hub) Run(ctx context.Context) (err error) {
 	if h.http, err = net.Listen("tcp", h.cfg.HTTPListen); err != nil {
 		return fmt.Errorf("hub: listen for the page: %w", err)
 	}
-	h.ingest = ingest.New(ingest.Options{Store: h.visits.Before(h.store), Send: h.acknowledge, Clock: h.cfg.Clock, Logger: h.log})
+	h.ingest = ingest.New(ingest.Options{Store: h.visits.Before(h.store), Send: h.acknowledgeStored, Clock: h.cfg.Clock, Logger: h.log})
 	defer h.ingest.Close()
 
 	started := make(chan struct{})
