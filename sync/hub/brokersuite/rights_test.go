@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -330,5 +332,28 @@ func TestAnothersClientID(t *testing.T) {
 		if taken := victim.link.State().Connects != connects; taken != (h.kind == brokerfiles.NATS) {
 			t.Errorf("connection taken: %v", taken)
 		}
+	})
+}
+
+// TestBrokerCertificateRenewed gives a running broker another certificate, which it shows after the reload.
+func TestBrokerCertificateRenewed(t *testing.T) {
+	beyond(t, func(t *testing.T, h *house) {
+		ids := h.identities(1)
+		shown := func() string {
+			conn, err := tls.Dial("tcp", h.address, ids[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			return conn.ConnectionState().PeerCertificates[0].SerialNumber.String()
+		}
+		before := shown()
+		for _, name := range []string{"server.crt", "server.key"} {
+			if err := os.Remove(filepath.Join(h.files.Dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.write(nil) // the list is another, too
+		until(t, "another certificate", func() bool { return shown() != before })
 	})
 }
