@@ -115,6 +115,11 @@ func (s *shelf) replace(c *content) (unused <-chan struct{}) {
 		old = last.pictures() // before the lock is held, under which requests would wait
 		defer giveBack()
 	}
+	return s.swap(c, old)
+}
+
+// swap puts c in place. It is all that requests wait for.
+func (s *shelf) swap(c *content, old pictures) (unused <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.current

@@ -35,3 +35,35 @@ func TestPicturesOfTheReleaseBefore(t *testing.T) {
 		t.Errorf("%d, tag %s", r.status, r.header.Get("ETag"))
 	}
 }
+
+// BenchmarkTakeWhileSwitching is what a request waits for the content while releases are switched all the time; without
+// says what it is without.
+func BenchmarkTakeWhileSwitching(b *testing.B) {
+	for _, switching := range []bool{true, false} {
+		name := map[bool]string{true: "switching", false: "without"}[switching]
+		b.Run(name, func(b *testing.B) {
+			var s shelf
+			s.swap(&content{}, pictures{})
+			stop, stopped := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(stopped)
+				for switching {
+					select {
+					case <-stop:
+						return
+					default:
+						s.swap(&content{}, pictures{})
+					}
+				}
+			}()
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					_, giveBack, _ := s.take()
+					giveBack()
+				}
+			})
+			close(stop)
+			<-stopped
+		})
+	}
+}
