@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -203,4 +205,39 @@ func TestClusterOfThree(t *testing.T) {
 	if rows := all[0].rows(); rows["kiosk-0"] != 300 || rows["kiosk-1"] != 200 {
 		t.Errorf("rows: %v", rows)
 	}
+}
+
+// TestCloseLeavesNoGoroutine ends processes that are connected, and one that never was.
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	beyond(t, func(t *testing.T, h *house) {
+		ids := h.identities(1)
+		c := &counting{got: map[string]int{}}
+		b := h.join("1", c)
+		h.joined(ids[0], c)
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		h.stop(false)
+		b = h.join("1", c)
+		if err := b.Publish(kioskName(0).Topic(wire.KindAck), []byte("x"), false); err == nil {
+			t.Error("sent without a broker")
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "no goroutine is left", func() bool { return strays() == "" }, strays)
+	})
+}
+
+// strays are goroutines of the adapters and their libraries.
+func strays() string {
+	buf := make([]byte, 1<<20)
+	for _, one := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		for _, of := range []string{"docent/sync/hub/mosquitto.", "docent/sync/hub/jetstream.", "paho.mqtt.golang.", "nats-io/nats.go."} {
+			if strings.Contains(one, of) {
+				return one
+			}
+		}
+	}
+	return ""
 }
