@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -32,14 +33,15 @@ func (d doctor) hub(ctx context.Context, running *runningKiosk) []finding {
 	if d.config.Hub.Broker == "" {
 		return []finding{note(hubName, "none in the settings", "The kiosk keeps what happens until there is one.")}
 	}
-	u, err := url.Parse(d.config.Hub.Broker)
-	if err != nil || u.Scheme != "tls" {
+	address := cmp.Or(d.config.Hub.Enrol, d.config.Hub.Broker) // the hub itself; kiosks may connect to a broker beside it
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "tls" || !strings.HasPrefix(d.config.Hub.Broker, "tls:") {
 		return []finding{missing(hubName, d.config.Hub.Broker+" is without TLS, as only the demo is", "Set hub.broker to tls://HOST:PORT.")}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*hubWait)
 	defer cancel()
 	s, err := enrol.Look(ctx, enrol.Options{
-		Dir: filepath.Join(d.config.DataDir, "identity"), Hub: d.config.Hub.Broker, Fingerprint: d.config.Hub.Fingerprint,
+		Dir: filepath.Join(d.config.DataDir, "identity"), Hub: address, Fingerprint: d.config.Hub.Fingerprint,
 		Kiosk: wire.Address{Site: d.config.Site, Kiosk: d.config.Kiosk},
 	})
 	switch {
@@ -114,12 +116,12 @@ func (d doctor) line(ctx context.Context, running *runningKiosk, s enrol.Standin
 	var why *enrol.Error
 	switch {
 	case err == nil:
-		return found(lineName, "the hub lets this kiosk in")
+		return found(lineName, "the broker lets this kiosk in")
 	case errors.As(err, &why):
 		return missing(lineName, why.Detail, refusalAdvice(why.Reason))
 	}
-	return missing(lineName, "the hub took the certificate, but not the connection: "+reach(err),
-		"See the hub's log. What stands between (a firewall or proxy that opens TLS) may let HTTPS through and not MQTT.")
+	return missing(lineName, "the hub takes the certificate, but its broker not the connection: "+reach(err),
+		"See the log of the hub or the broker. What stands between (a firewall or proxy that opens TLS) may let HTTPS through and not MQTT.")
 }
 
 // lineOf is the connection of the kiosk that runs here.
@@ -185,9 +187,9 @@ func reachAdvice(err error) string {
 	case errors.As(err, &network) && network.Op == "dial" && network.Timeout():
 		return "If it should be: a firewall may drop what goes to that port."
 	case errors.As(err, &network) && network.Op == "dial":
-		return "If it should be: see that the hub runs, and the port of hub.broker."
+		return "If it should be: see that the hub runs, and the port of hub.broker (or hub.enrol)."
 	}
-	return "If it should be: see that hub.broker is the hub's address for kiosks, and that nothing between opens TLS."
+	return "If it should be: see that hub.broker (or hub.enrol) is the hub's address for kiosks, and that nothing between opens TLS."
 }
 
 // refusalAdvice says what a person can do about a reason.

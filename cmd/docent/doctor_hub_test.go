@@ -107,7 +107,7 @@ func TestDoctorGoesTheWayToTheHub(t *testing.T) {
 	if err := k.cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	want(doctor(exitDone)[lineName], wellOK, "the hub lets this kiosk in")
+	want(doctor(exitDone)[lineName], wellOK, "the broker lets this kiosk in")
 	settings("kiosk_of_another_name: 1")
 	if code, _, _ := docent(t, "doctor", "--config", config); code != exitUsage {
 		t.Errorf("settings that are wrong: %d", code)
