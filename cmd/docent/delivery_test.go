@@ -61,8 +61,9 @@ func TestContentWithoutAHub(t *testing.T) {
 	}
 	hub.kill(t)
 
-	// kiosk starts one with these further settings and returns the number of the release that it shows.
-	kiosk := func(name, more string) (config string, shown func() int) {
+	// kiosk starts one with these further settings and returns the number of the release that it shows, and what staff
+	// read there.
+	kiosk := func(name, more string) (config string, shown func() int, staff func() map[string]string) {
 		screen := freeAddress(t)
 		config = filepath.Join(dir, name+".yaml")
 		text := fmt.Sprintf("site: louvre\nkiosk: %s\nlisten: %s\ndata_dir: %s\nrelease: %s\nstaff: {pin: \"1234\"}\nhub: {root: %s}\ncontent: {%s}\n",
@@ -82,11 +83,18 @@ func TestContentWithoutAHub(t *testing.T) {
 			return g.Release.Number
 		}
 		eventually(t, "kiosk "+name, func() bool { return shown() > 0 })
-		return config, shown
+		staff = func() map[string]string {
+			var d struct{ Status map[string]string }
+			if code := request(t, http.MethodPost, "http://"+screen+"/api/v1/staff/open", map[string]string{"pin": "1234"}, &d); code != http.StatusOK {
+				t.Fatalf("diagnostics: %d", code)
+			}
+			return d.Status
+		}
+		return config, shown, staff
 	}
 
 	media := filepath.Join(dir, "media", "technician", "STICK")
-	_, shown := kiosk("by-stick", "stick_folders: ["+filepath.Join(dir, "media")+"]")
+	_, shown, staff := kiosk("by-stick", "stick_folders: ["+filepath.Join(dir, "media")+"]")
 	if err := os.MkdirAll(media, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +106,11 @@ func TestContentWithoutAHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the release of the stick", func() bool { return shown() == 2 })
+	if told := staff(); !strings.Contains(told["stick"], "the stick may be pulled") || !strings.Contains(told["content"], "MB by stick") {
+		t.Errorf("staff read %q", told)
+	}
 
-	config, shown := kiosk("by-file", "stick_folders: []")
+	config, shown, _ := kiosk("by-file", "stick_folders: []")
 	if out := ok("install", file, "--config", config); !strings.Contains(out, "release 2 is shown") || shown() != 2 {
 		t.Errorf("install said %s; shown is %d", out, shown())
 	}
@@ -109,6 +120,6 @@ func TestContentWithoutAHub(t *testing.T) {
 
 	server := httptest.NewServer(http.FileServer(http.Dir(web))) // on this machine, where it may be without TLS
 	defer server.Close()
-	_, shown = kiosk("by-mirror", "stick_folders: [], mirror: \""+server.URL+"\"")
+	_, shown, _ = kiosk("by-mirror", "stick_folders: [], mirror: \""+server.URL+"\"")
 	eventually(t, "the release of the mirror", func() bool { return shown() == 2 })
 }
