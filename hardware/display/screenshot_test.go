@@ -110,13 +110,13 @@ func TestShotByTheCompositor(t *testing.T) {
 	var asked string
 	screen := Screen{Wayland: true, Grim: func(_ context.Context, args ...string) ([]byte, error) {
 		asked = strings.Join(args, " ")
-		return picture(t, 1920, 1080), nil
+		return picture(t, 960, 540), nil
 	}}
-	shot, err := screen.Take(t.Context(), 96<<10)
+	shot, err := screen.Take(t.Context(), 32<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(shot.JPEG) > 96<<10 || shot.Width >= 1920 || shot.Width*9 != shot.Height*16 || asked != "-t png -l 1 -" {
+	if len(shot.JPEG) > 32<<10 || shot.Width >= 960 || shot.Width*9 != shot.Height*16 || asked != "-t png -l 1 -" {
 		t.Errorf("%d bytes, %d × %d, grim was asked %q", len(shot.JPEG), shot.Width, shot.Height, asked)
 	}
 	if _, err := screen.Take(t.Context(), 100); err == nil || errors.Is(err, ErrNoControl) {
