@@ -189,9 +189,17 @@ func (s *Server) init() error {
 	return s.start()
 }
 
+// watching waits for the end of its input, ends the server, and removes the folder it is given when that has ended.
+const watching = `read _
+[ -f data/postmaster.pid ] && server=$(head -n 1 data/postmaster.pid) && kill -QUIT "$server" && for i in $(seq 300); do
+	kill -0 "$server" || break
+	sleep 0.1
+done
+cd / && rm -rf "$0"`
+
 // watch starts a process that ends the server and removes its folder when this process has ended, however that was.
 func (s *Server) watch() error {
-	cmd := exec.Command("sh", "-c", `read _; [ -f data/postmaster.pid ] && kill -QUIT "$(head -n 1 data/postmaster.pid)"; sleep 0.2; cd / && rm -rf "$0"`, s.dir)
+	cmd := exec.Command("sh", "-c", watching, s.dir)
 	cmd.Dir = s.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: s.as}
 	in, err := cmd.StdinPipe()
