@@ -93,6 +93,9 @@ func newHouse(t testing.TB, kind brokerfiles.Kind) *house {
 	if kind == "embedded" {
 		return h
 	}
+	if _, err := mosquittoPath(); err != nil && kind == brokerfiles.Mosquitto {
+		t.Skip("Mosquitto is not installed; make setup-test installs it")
+	}
 	clients := free(t)
 	h.url = "mqtts://" + h.address
 	if kind == brokerfiles.NATS {
@@ -212,10 +215,18 @@ type debians struct {
 	log *bytes.Buffer
 }
 
+// mosquittoPath is where Debian has it, which is not in everybody's PATH.
+func mosquittoPath() (string, error) {
+	if path, err := exec.LookPath("mosquitto"); err == nil {
+		return path, nil
+	}
+	return exec.LookPath("/usr/sbin/mosquitto")
+}
+
 func startMosquitto(files, data string) (process, error) {
-	path, err := exec.LookPath("mosquitto")
+	path, err := mosquittoPath()
 	if err != nil {
-		path = "/usr/sbin/mosquitto"
+		return nil, err
 	}
 	me, err := user.Current()
 	if err != nil {
