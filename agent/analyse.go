@@ -14,10 +14,13 @@ import (
 // about.
 var asksMeaning = regexp.MustCompile(`\bmean\b|什么意思|指什么|指的是`)
 
+// thisPattern points at an exhibit, where 图案 is nothing to look for.
+var thisPattern = regexp.MustCompile(`[这那此](一)?[个幅]图案`)
+
 // analyse takes a question apart. inHand is the exhibit in hand, "" for none.
 func (s *shelf) analyse(text, language, inHand string) question {
 	q := question{text: text, language: language, kind: kindOf(text)}
-	plain, asked := takePhrases(plan.WithoutAudience(words.Fold(text)))
+	plain, asked := takePhrases(plan.WithoutAudience(thisPattern.ReplaceAllString(words.Fold(text), "它")))
 	var stems []string
 	for _, w := range words.LatinWords(plain) {
 		if !words.IsStop(w) && !genericWords[w] {

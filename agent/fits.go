@@ -81,7 +81,7 @@ var freeOf = regexp.MustCompile(`(?i)\bfree (of (the|any|all|rights)|from)\b`)
 // clockTime matches one.
 var (
 	asksClock = regexp.MustCompile(`\b(do|does|will) (you|they|it|we|the [a-z]+|this [a-z]+)( usually| normally)? (open|close|shut)\b|几点`)
-	clockTime = regexp.MustCompile(`\d[:：]\d{2}|(?i)\d ?[ap]\.?m\b|\d点`)
+	clockTime = regexp.MustCompile(`(?i)\b(hours?|minutes) (before|after) (closing|opening)\b|[闭开关]馆[前后](半个?|一个?)?(小时|\d+分钟)|\d[:：]\d{2}|(?i)\d ?[ap]\.?m\b|\d点`)
 )
 
 // tellsPrice reports whether a text has an amount of money, or says that something costs nothing.

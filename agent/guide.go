@@ -211,6 +211,15 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 		return Done{}, err
 	}
 	defer func() { out.trace.Use(caller.Used()) }()
+	plight, alone := plan.PlightOf(t.Question)
+	if alone && !t.Explain {
+		out.stage("retrieve")
+		if f, ok, err := s.lookUpPlight(ctx, d, t, language, plight, g.clock()); err != nil {
+			return Done{}, err
+		} else if ok {
+			return g.finish(ctx, lib, s, d, t, f, caller, out), nil
+		}
+	}
 	switch {
 	case p.Mode == plan.Clarify:
 		return askBack(p, out), nil
@@ -255,6 +264,10 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 			return Done{}, err
 		} else if ok {
 			f = anybody
+		} else if plight != "" && plight != plan.Puzzled {
+			if f, _, err = s.lookUpPlight(ctx, d, t, language, plight, g.clock()); err != nil {
+				return Done{}, err
+			}
 		}
 	}
 	if !f.answer.answered && p.Courtesy == plan.Outside {
@@ -265,12 +278,22 @@ func (g *Guide) turn(ctx context.Context, lib Library, t Turn, language string, 
 		out.say(f)
 		return Done{Answered: true, WrittenBy: WrittenByWeb, Language: p.Language}, nil
 	}
+	if f.warning == "" {
+		if f.warning, err = s.whereToEat(ctx, d, t, f, g.clock()); err != nil {
+			return Done{}, err
+		}
+	}
+	return g.finish(ctx, lib, s, d, t, f, caller, out), nil
+}
+
+// finish writes what was found, and suggests what to ask next.
+func (g *Guide) finish(ctx context.Context, lib Library, s *shelf, d *desk, t Turn, f found, caller *guideCaller, out stream) Done {
 	out.stage("write")
 	done := g.reply(ctx, lib, t, f, caller, out)
 	if suggestions := s.followUps(ctx, d, t, f); len(suggestions) > 0 {
 		out.send(Event{Type: EventFollowUps, FollowUps: suggestions})
 	}
-	return done, nil
+	return done
 }
 
 // plan decides what a turn wants. An explanation wants just that.

@@ -7,18 +7,20 @@ import (
 
 // phrases are the guide's own words in one language; everything else it says is the gallery's.
 type phrases struct {
-	nothing   string            // the gallery has nothing on a question
-	noExhibit string            // nothing is known of the exhibit to explain
-	broken    string            // the turn could not be finished
-	onlyIn    map[string]string // lead-in to a quotation in another language, by that language's tag
-	onlyOther string            // the same for any other language
-	nothingOn string            // the gallery has nothing on parts of a question, with %s for them
-	comma     string            // between such parts
-	outside   string            // a question for something else than a gallery
-	noted     string            // visitors told of themselves, with %s for what is remembered of it
-	told      string            // the same where nothing is remembered
-	needMore  string            // after what holds for anybody, to visitors who may need another way to visit
-	needNone  string            // the same where nothing is known
+	nothing   string                 // the gallery has nothing on a question
+	noExhibit string                 // nothing is known of the exhibit to explain
+	broken    string                 // the turn could not be finished
+	onlyIn    map[string]string      // lead-in to a quotation in another language, by that language's tag
+	onlyOther string                 // the same for any other language
+	nothingOn string                 // the gallery has nothing on parts of a question, with %s for them
+	comma     string                 // between such parts
+	outside   string                 // a question for something else than a gallery
+	noted     string                 // visitors told of themselves, with %s for what is remembered of it
+	told      string                 // the same where nothing is remembered
+	needMore  string                 // after what holds for anybody, to visitors who may need another way to visit
+	needNone  string                 // the same where nothing is known
+	staff     map[plan.Plight]string // whom to ask, in what visitors are in
+	eatThere  string                 // after a question for food that no text answers, before what the texts have on food
 	courtesy  map[plan.Courtesy]string
 	more      string   // follow-up on a section, before its heading
 	about     string   // follow-up on another exhibit, with %s for its title
@@ -39,7 +41,14 @@ var english = phrases{
 	told:      "Thank you for telling me. Ask me about a picture, or for a route that suits you.",
 	needMore:  "Whether there is more for you than that, such as help or another way to take part, the gallery's texts do not say. Please ask the staff; they will gladly tell you.",
 	needNone:  "What there is for you here, the gallery's texts do not say, and I would rather not guess. Please ask the staff; they will gladly help.",
+	staff: map[plan.Plight]string{
+		plan.LostChild: "Please tell the nearest member of staff at once; they will help you.",
+		plan.Unwell:    "Please tell the nearest member of staff at once, or ask somebody near you to fetch one; in an emergency, call the emergency number.",
+		plan.LostThing: "Please ask the staff whether it was found; what is handed in, I cannot see.",
+	},
+	eatThere: "But this is where there is something to eat or drink: ",
 	courtesy: map[plan.Courtesy]string{
+		plan.Languages:  "I understand and answer English and Chinese.",
 		plan.Greeting:   "Hello! Show me a picture, or ask me about one.",
 		plan.Thanks:     "You are welcome. Is there anything else you would like to know?",
 		plan.Nod:        "What would you like to know? Ask me about what you see here, or about your visit; if this is not the picture you mean, photograph yours again.",
@@ -71,7 +80,14 @@ var chinese = phrases{
 	told:      "谢谢您告诉我。您可以问我一幅画，或者让我安排一条合适的路线。",
 	needMore:  "除此以外馆里还能为您提供什么方便，资料里没有写。请问一下工作人员，他们会很乐意告诉您。",
 	needNone:  "馆里能为您提供什么方便，资料里没有写，我不想乱猜。请问一下工作人员，他们会很乐意帮忙。",
+	staff: map[plan.Plight]string{
+		plan.LostChild: "请马上告诉离您最近的工作人员，他们会帮您。",
+		plan.Unwell:    "请马上告诉离您最近的工作人员，或请身边的人去找；情况紧急请拨打急救电话。",
+		plan.LostThing: "请问一下工作人员有没有人捡到，捡到的东西我看不到。",
+	},
+	eatThere: "不过，吃喝可以去这里：",
 	courtesy: map[plan.Courtesy]string{
+		plan.Languages:  "我听得懂中文和英文，也用这两种语言回答。",
 		plan.Greeting:   "您好！给我看一幅画，或者问我一个问题吧。",
 		plan.Thanks:     "不客气。您还想了解什么吗？",
 		plan.Nod:        "您想了解什么呢？可以问我眼前的作品，或者参观方面的问题；如果这不是您要看的那一件，请再拍一次。",

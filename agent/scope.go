@@ -38,7 +38,7 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 	switch {
 	case pointsAtGuide.MatchString(words.Fold(q.text)), isTask.MatchString(words.Fold(q.text)), now && len(q.focus) == 0:
 		return nil
-	case !q.named && ranksWorks.MatchString(words.Fold(q.text)):
+	case !q.named && !q.notion("price") && ranksWorks.MatchString(words.Fold(q.text)):
 		return nil
 	case !q.named && howDoI.MatchString(words.Fold(q.text)):
 		return []scope{scopeHouse}

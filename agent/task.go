@@ -86,7 +86,7 @@ func (s *shelf) addSteps(out *steps, template plan.Template, a plan.Arguments, t
 			out.add(toolCompare, "which is the older", compareArgs{ids})
 		}
 		for _, id := range ids {
-			out.add(toolExhibit, "what it is", exhibitArgs{id})
+			out.add(toolExhibit, "what it is", exhibitArgs{ID: id})
 		}
 		if !a.Ranks {
 			out.add(toolCompare, "what they share and differ in", compareArgs{ids})
@@ -96,7 +96,7 @@ func (s *shelf) addSteps(out *steps, template plan.Template, a plan.Arguments, t
 		n := 0
 		for _, e := range s.catalogue.Exhibits {
 			if e.Hall == a.Hall && e.ID != t.Exhibit && n < hallStops && !short {
-				out.add(toolExhibit, "what it is", exhibitArgs{e.ID})
+				out.add(toolExhibit, "what it is", exhibitArgs{ID: e.ID, Short: true})
 				n++
 			}
 		}
@@ -148,7 +148,7 @@ func (s *shelf) addCollection(out *steps, a plan.Arguments, short bool) {
 	of = of[:min(len(of), mostTold)]
 	for _, e := range of {
 		if !short {
-			out.add(toolExhibit, "what it is", exhibitArgs{e.ID}, listed)
+			out.add(toolExhibit, "what it is", exhibitArgs{ID: e.ID}, listed)
 		}
 	}
 	for i := 1; i < len(of) && a.Between; i++ {

@@ -53,7 +53,8 @@ type (
 		Exhibit  string `json:"exhibit,omitempty"`
 	}
 	exhibitArgs struct {
-		ID string `json:"id"`
+		ID    string `json:"id"`
+		Short bool   `json:"short,omitempty"` // a sentence only, where several are told of
 	}
 	compareArgs struct {
 		IDs []string `json:"ids"`
@@ -181,12 +182,20 @@ func (b *toolbox) exhibit(_ context.Context, a exhibitArgs) (tool.Data, error) {
 	d := newDesk(b.lib, a.ID, b.trace)
 	var out []tool.Fact
 	if p := b.factsPassage(d, a.ID); p != nil {
-		out = append(out, b.fact(b.say.card(e, b.hallName(e.Hall), b.plan.Language), p))
+		hall := b.hallName(e.Hall)
+		if a.Short { // told with its hall
+			hall = ""
+		}
+		out = append(out, b.fact(b.say.card(e, hall, b.plan.Language), p))
+	}
+	most := overviewSentences
+	if a.Short {
+		most = 1
 	}
 	for _, in := range languagesFrom(b.plan.Language, b.shelf.languages) {
 		picked := slices.DeleteFunc(d.explain(a.ID, in, b.turn.Level, overviewShare), func(c *candidate) bool { return c.passage.facts() && len(out) > 0 })
 		if len(picked) > 0 {
-			out = append(out, b.facts(picked[:min(len(picked), overviewSentences)])...)
+			out = append(out, b.facts(picked[:min(len(picked), most)])...)
 			break
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"docent/agent/collection"
 	"docent/agent/internal/words"
 	"docent/localindex/gallery"
 )
@@ -23,13 +24,15 @@ type Named struct {
 	Name     gallery.Localized
 	Maker    gallery.Localized // an exhibit's
 	Keywords []string
+	Years    collection.Span // an exhibit's, zero where it has none
 }
 
 // NewCatalogue lists a gallery's exhibits and halls.
 func NewCatalogue(g *gallery.Gallery) *Catalogue {
 	c := &Catalogue{}
 	for _, e := range g.Exhibits {
-		c.Exhibits = append(c.Exhibits, Named{ID: e.ID, Hall: e.Hall, Name: e.Title, Maker: e.Maker, Keywords: e.Keywords})
+		years, _ := collection.Dated(e)
+		c.Exhibits = append(c.Exhibits, Named{ID: e.ID, Hall: e.Hall, Name: e.Title, Maker: e.Maker, Keywords: e.Keywords, Years: years})
 	}
 	for _, h := range g.Halls {
 		c.Halls = append(c.Halls, Named{ID: h.ID, Name: h.Name})

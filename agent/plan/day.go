@@ -15,6 +15,7 @@ type Day struct {
 	Name    string `json:"name"`              // now, today, tomorrow, day_after_tomorrow, weekday, weekend, after, date
 	Weekday string `json:"weekday,omitempty"` // "monday"
 	Next    bool   `json:"next,omitempty"`    // of the week after this one; of the next month, for a day of a month alone
+	Weeks   int    `json:"weeks,omitempty"`   // further weeks after that, of a weekday or weekend
 	Days    int    `json:"days,omitempty"`    // from today, after
 	Months  int    `json:"months,omitempty"`  // the same
 	Holiday bool   `json:"holiday,omitempty"` // named as one: the hours of its weekday may not hold
@@ -27,8 +28,8 @@ const monthPattern = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?
 // dayPattern matches what names a day in a folded text.
 var dayPattern = regexp.MustCompile(`\b(?:right now|now|currently|at the moment)\b|现在|目前|此刻|` +
 	`\b(?:the )?day after tomorrow\b|后天|\b(?:today|tonight|this (?:morning|afternoon|evening))\b|今天|今日|今晚|\btomorrow\b|明天|明日|` +
-	`\b(?:on |this |next |coming )*(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|[这本下]?个?星期[一二三四五六日天]|` +
-	`\b(?:at |on |over )?(?:the |this |next |coming )*weekends?\b|[这本下]?个?周末|` +
+	`\b(?:on |this |next |coming )*(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)(?: after next)?\b|(?:[这本]|下{1,3})?个?星期[一二三四五六日天]|` +
+	`\b(?:at |on |over )?(?:the |this |next |coming )*weekends?(?: after next)?\b|(?:[这本]|下{1,3})?个?周末|` +
 	afterPattern + `|` + numericPattern + `|` +
 	`\b\d{4}-\d{2}-\d{2}\b|\b(?:on )?(?:` + monthPattern + `) \d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?|\b(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:` + monthPattern + `)(?: \d{4})?\b|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]|` +
 	`\bon the \d{1,2}(?:st|nd|rd|th)\b|(?:这个?|本|下个?)月\d{1,2}[日号]|` +
@@ -61,9 +62,11 @@ func dayIn(question string) (Day, bool) {
 		return Day{Name: "tomorrow"}, true
 	case strings.Contains(m, "星期") && !isAfter.MatchString(m):
 		rs := []rune(m)
-		return Day{Name: "weekday", Weekday: weekdayNames[string(rs[len(rs)-1])], Next: rs[0] == '下'}, true
+		next, weeks := nextIn(m)
+		return Day{Name: "weekday", Weekday: weekdayNames[string(rs[len(rs)-1])], Next: next, Weeks: weeks}, true
 	case latinWeekday.MatchString(m):
-		return Day{Name: "weekday", Weekday: latinWeekday.FindString(m), Next: strings.Contains(m, "next ")}, true
+		next, weeks := nextIn(m)
+		return Day{Name: "weekday", Weekday: latinWeekday.FindString(m), Next: next, Weeks: weeks}, true
 	case isAfter.MatchString(m):
 		return afterIn(m)
 	case numericDate.MatchString(m):
@@ -73,7 +76,8 @@ func dayIn(question string) (Day, bool) {
 		}
 		return dated(dates[0], m), true
 	case strings.Contains(m, "weekend") || strings.Contains(m, "周末"):
-		return Day{Name: "weekend", Next: strings.Contains(m, "next ") || strings.HasPrefix(m, "下")}, true
+		next, weeks := nextIn(m)
+		return Day{Name: "weekend", Next: next, Weeks: weeks}, true
 	}
 	if d := dayOfMonth.FindString(m); d != "" && dateIn(m) == "" {
 		day := dated(fmt.Sprintf("%02s", d), m)
@@ -84,6 +88,15 @@ func dayIn(question string) (Day, bool) {
 		return dated(d, m), true
 	}
 	return Day{Name: "today"}, true
+}
+
+// nextIn reads "next", 下, "after next" and 下下: of the week after this one, and how many weeks later still.
+func nextIn(m string) (next bool, weeks int) {
+	if strings.HasSuffix(m, " after next") {
+		return true, 1
+	}
+	n := strings.Count(m, "下")
+	return n > 0 || strings.Contains(m, "next "), max(n-1, 0)
 }
 
 // dated is a date as a visitor wrote it.

@@ -60,6 +60,7 @@ const (
 	Insult     Courtesy = "insult"
 	Injection  Courtesy = "injection"
 	Taste      Courtesy = "taste"        // what somebody likes, or thinks of what they see
+	Languages  Courtesy = "languages"    // which languages the guide speaks
 	Others     Courtesy = "others"       // what other visitors asked or did, which is nobody's business
 	World      Courtesy = "world"        // how the weather is or what a sum comes to: no text of a gallery can tell
 	Outside    Courtesy = "out_of_scope" // looked up all the same: an exhibit may tell of the weather

@@ -35,7 +35,7 @@ var (
 
 // rewrite makes a question understandable without the turns before it.
 func rewrite(c *Catalogue, in Input) resolved {
-	q := strings.TrimSpace(in.Question)
+	q := strings.TrimSpace(pickOfTwo(c, in))
 	r := resolved{full: q, text: q, named: c.exhibitsIn(q), hall: c.hallIn(q)}
 	if n := len(in.History); n > 0 {
 		before := in

@@ -54,7 +54,7 @@ func Resolve(d plan.Day, now time.Time) (time.Time, error) {
 		ahead := (at - int(today.Weekday()) + 7) % 7
 		if d.Next {
 			monday := today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7)
-			return monday.AddDate(0, 0, (at+6)%7), nil
+			return monday.AddDate(0, 0, (at+6)%7+7*d.Weeks), nil
 		}
 		return today.AddDate(0, 0, ahead), nil
 	case "after":
@@ -110,7 +110,7 @@ func Dates(d plan.Day, now time.Time) ([]time.Time, error) {
 		}
 		return []time.Time{at}, nil
 	}
-	sunday, err := Resolve(plan.Day{Name: "weekday", Weekday: "sunday", Next: d.Next}, now)
+	sunday, err := Resolve(plan.Day{Name: "weekday", Weekday: "sunday", Next: d.Next, Weeks: d.Weeks}, now)
 	if err != nil {
 		return nil, err
 	}
