@@ -17,14 +17,17 @@ const (
 
 // explain chooses the sentences of an exhibit's explanation in one language: the opening of each section in the order
 // they were written, those of the visitor's level first, longer where there is room. It is empty where the exhibit
-// has no text in the language.
-func (d *desk) explain(exhibit, language string, level gallery.Level, share float64) []*candidate {
+// has no text in the language. What stands in told, the answers before, is left out.
+func (d *desk) explain(exhibit, language string, level gallery.Level, share float64, told string) []*candidate {
 	sections := explainSections(d.lib.Sections(exhibit, language), level)
 	texts := make([][]*candidate, len(sections))
 	for i, s := range sections {
 		for _, p := range s.Passages {
 			opened := d.open(p, s.Section)
 			for _, sentence := range opened.sentences {
+				if told != "" && strings.Contains(told, strings.TrimRight(sentence.text, sentenceEnds)) {
+					continue
+				}
 				texts[i] = append(texts[i], &candidate{sentence: sentence, passage: opened})
 			}
 		}
@@ -37,6 +40,9 @@ func (d *desk) explain(exhibit, language string, level gallery.Level, share floa
 	}
 	return out
 }
+
+// sentenceEnds are the marks that end a sentence; in an answer the marks of sources stand before them.
+const sentenceEnds = ".!?。！？"
 
 // factsSuffix ends the id of the section that tells an exhibit's catalogue facts.
 const factsSuffix = "/facts"

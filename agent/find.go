@@ -2,9 +2,11 @@ package agent
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
+	"docent/agent/internal/words"
 	"docent/agent/plan"
 	"docent/agent/tool"
 	"docent/localindex/gallery"
@@ -26,11 +28,20 @@ type found struct {
 // find answers a turn with the gallery's own sentences.
 func (s *shelf) find(ctx context.Context, d *desk, t Turn, language string) (found, error) {
 	if t.Explain {
-		return s.findExplanation(d, t.Exhibit, language, t.Level, 1), nil
+		return s.findExplanation(d, t.Exhibit, language, t.Level, 1, ""), nil
 	}
 	q := s.analyse(t.Question, language, t.Exhibit)
 	if q.overview() {
-		f := s.findExplanation(d, q.about[0], language, t.Level, overviewShare)
+		told := ""
+		if asksMore.MatchString(words.Fold(t.Question)) {
+			for _, x := range t.History {
+				told += x.Answer + "\n"
+			}
+		}
+		f := s.findExplanation(d, q.about[0], language, t.Level, overviewShare, told)
+		if !f.answer.answered && told != "" {
+			f = s.findExplanation(d, q.about[0], language, t.Level, overviewShare, "")
+		}
 		f.question = q
 		return f, nil
 	}
@@ -94,14 +105,17 @@ func (s *shelf) rank(q question, passages []*passage, inHand string, level galle
 	return best, ranked
 }
 
-// findExplanation explains an exhibit.
-func (s *shelf) findExplanation(d *desk, exhibit, language string, level gallery.Level, share float64) found {
+// asksMore matches a wish to hear what was not told yet.
+var asksMore = regexp.MustCompile(`\bmore\b|\belse\b|\b(go on|continue|keep going)\b|继续|还有|多[讲说]|再[讲说]|接着`)
+
+// findExplanation explains an exhibit, without what stands in told.
+func (s *shelf) findExplanation(d *desk, exhibit, language string, level gallery.Level, share float64, told string) found {
 	f := found{language: language, question: question{language: language, about: []string{exhibit}}}
 	for _, in := range languagesFrom(language, s.languages) {
 		if exhibit == "" {
 			break
 		}
-		if picked := d.explain(exhibit, in, level, share); len(picked) > 0 {
+		if picked := d.explain(exhibit, in, level, share, told); len(picked) > 0 {
 			f.answer = compose(d.lib, language, picked)
 			f.answer.introduce(language, in)
 			f.passages, f.picked, f.in = f.answer.passages, picked, in

@@ -74,7 +74,7 @@ func (t *trial) answers(ctx context.Context, text string) bool {
 	q := t.shelf.analyse(text, t.language, t.exhibit)
 	var best *candidate
 	if q.overview() {
-		if picked := t.desk.explain(q.about[0], t.language, "", overviewShare); len(picked) > 0 {
+		if picked := t.desk.explain(q.about[0], t.language, "", overviewShare, ""); len(picked) > 0 {
 			best = picked[0]
 		}
 	} else {

@@ -33,7 +33,7 @@ var remedies = map[plan.Plight]remedy{
 // where it matters in any case. What was too hard is told again in short, as for a child. ok is false where nothing can be done.
 func (s *shelf) lookUpPlight(ctx context.Context, d *desk, t Turn, language string, plight plan.Plight, now time.Time) (f found, ok bool, err error) {
 	if plight == plan.Puzzled {
-		f = s.findExplanation(d, t.Exhibit, language, gallery.LevelChild, overviewShare)
+		f = s.findExplanation(d, t.Exhibit, language, gallery.LevelChild, overviewShare, "")
 		return f, f.answer.answered, nil
 	}
 	r := remedies[plight]

@@ -116,9 +116,12 @@ func (q question) sameSubject(p *passage) bool {
 	return !asked
 }
 
+// asksPerson matches words for somebody: what else he did is not what the exhibit is.
+var asksPerson = regexp.MustCompile(`\b(he|she)\b|[他她](还|是|做|们)`)
+
 // overview reports whether the question asks for nothing but an exhibit itself.
 func (q question) overview() bool {
-	return len(q.focus) == 0 && len(q.about) > 0 && (q.kind == kindWhat || q.kind == kindHow || q.kind == kindDefine)
+	return len(q.focus) == 0 && len(q.about) > 0 && !asksPerson.MatchString(words.Fold(q.text)) && (q.kind == kindWhat || q.kind == kindHow || q.kind == kindDefine)
 }
 
 // vague reports whether it is no question and has nothing but single Chinese characters to go by, which stand in any

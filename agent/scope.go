@@ -44,6 +44,8 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 		return []scope{scopeHouse}
 	case !q.named && pointsAtHouse.MatchString(words.Fold(q.text)):
 		return []scope{scopeHouse}
+	case !q.named && inHand == "" && asksWhereToDo(words.Fold(q.text)):
+		return []scope{scopeHouse}
 	case !q.named && q.notion("hall") && q.kind == kindHowMany:
 		return []scope{scopeHouse, scopeAbout}
 	case !q.named && inHand != "" && asksItsPrice.MatchString(words.Fold(q.text)): // not what the house charges, or sells
@@ -116,6 +118,17 @@ var isTask = regexp.MustCompile(`^(please |can you |could you |would you )?(writ
 
 // howDoI matches questions for advice; the house can give some, the exhibits' texts none.
 var howDoI = regexp.MustCompile(`\bhow (do|can|could|should) (i|we)\b|我(怎么|如何|怎样)`)
+
+// whereToDo matches a question for where visitors can do something; toLookAt are the deeds that the exhibits are there for.
+var (
+	whereToDo = regexp.MustCompile(`\bwhere (?:can|could|may|should|do|must) (?:i|we|my [a-z]+) (?:also |please )?([a-z]+)`)
+	toLookAt  = wordSet("see find look view admire discover learn read hear meet watch spot photograph go start begin")
+)
+
+func asksWhereToDo(folded string) bool {
+	m := whereToDo.FindStringSubmatch(folded)
+	return m != nil && !toLookAt[m[1]]
+}
 
 // asksNow matches words that bind a question to the present day.
 var asksNow = regexp.MustCompile(`\bwhat time is it\b|几点了|\b(today|tonight|tomorrow|yesterday|now|right now|currently|this (week|weekend|morning|afternoon|evening|month|year)|(next|last) (week|month|year)|latest)\b|` +

@@ -107,7 +107,7 @@ func (s *shelf) addSteps(out *steps, template plan.Template, a plan.Arguments, t
 		if minutes == 0 {
 			minutes = usualMinutes
 		}
-		out.add(toolTour, "a walk for children", tourArgs{Minutes: minutes, Interests: a.Interests, StepFree: a.StepFree, Children: true, Dislikes: a.Dislikes})
+		out.add(toolTour, "a walk for children", tourArgs{Minutes: minutes, Interests: a.Interests, Hall: a.Hall, StepFree: a.StepFree, Children: true, Dislikes: a.Dislikes})
 		child, baby := "How much is a ticket for a child?", "Where is the baby care room?"
 		if language == words.Chinese {
 			child, baby = "儿童票多少钱？", "母婴室在哪里？"

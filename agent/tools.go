@@ -193,7 +193,7 @@ func (b *toolbox) exhibit(_ context.Context, a exhibitArgs) (tool.Data, error) {
 		most = 1
 	}
 	for _, in := range languagesFrom(b.plan.Language, b.shelf.languages) {
-		picked := slices.DeleteFunc(d.explain(a.ID, in, b.turn.Level, overviewShare), func(c *candidate) bool { return c.passage.facts() && len(out) > 0 })
+		picked := slices.DeleteFunc(d.explain(a.ID, in, b.turn.Level, overviewShare, ""), func(c *candidate) bool { return c.passage.facts() && len(out) > 0 })
 		if len(picked) > 0 {
 			out = append(out, b.facts(picked[:min(len(picked), most)])...)
 			break

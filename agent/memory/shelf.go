@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -162,4 +163,65 @@ func (s *shelf) uncache(id string) {
 // expireCache drops what was said too long ago. It is called with mu held.
 func (s *shelf) expireCache(now time.Time) {
 	s.cache = slices.DeleteFunc(s.cache, func(u utterance) bool { return !u.until.After(now) })
+}
+
+// shelf returns the memory of a visit, from the store the first time.
+func (m *Memory) shelf(v Visit) (*shelf, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.shelves[v.Name]; ok {
+		return s, nil
+	}
+	s := &shelf{visit: v, kiosk: m.o.Kiosk, stored: map[string]Command{}}
+	if err := m.load(s); err != nil {
+		return nil, err
+	}
+	m.shelves[v.Name] = s
+	if len(s.queue) > 0 {
+		m.nudge()
+	}
+	return s, nil
+}
+
+// load reads a visit's records. One that cannot be read is passed over: the others are worth having.
+func (m *Memory) load(s *shelf) error {
+	v := s.visit
+	err := m.o.Store.Scan(atGone+v.Name, func(string, []byte) error { return ErrForgotten })
+	if err != nil {
+		return err
+	}
+	unread := 0
+	err = m.o.Store.Scan(atFact+v.Name+"/", func(key string, box []byte) error {
+		var c Command
+		if v.unseal(key, box, &c) != nil {
+			unread++
+			return nil
+		}
+		s.stored[c.slot()] = c
+		s.clock = max(s.clock, c.Logical)
+		return nil
+	})
+	for at, into := range map[string]*[]utterance{atJob: &s.queue, atDead: &s.dead} {
+		if err != nil {
+			break
+		}
+		err = m.o.Store.Scan(at+v.Name+"/", func(key string, box []byte) error {
+			var u utterance
+			if v.unseal(key, box, &u) != nil {
+				unread++
+				return nil
+			}
+			u.drafts = Extract(u.Said)
+			s.clock = max(s.clock, u.Logical)
+			*into = append(*into, u)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("load memory: %w", err)
+	}
+	if unread > 0 {
+		m.o.Logger.Warn("records of a visit's memory cannot be read", "records", unread)
+	}
+	return nil
 }

@@ -21,9 +21,9 @@ var courtesies = []struct {
 	{Nod, whole(`(ok|okay|k|yes|yeah|yep|yup|no|nope|nah|sure|right|alright|all right|fine|good|nice|cool|great|wow|really|i see|got it|hm+|mhm|ah+|oh|ha(ha)+|lol|hehe|test|testing|never ?mind|not this( one)?|that s not it|wrong( one)?)( (ok|yes|no|thanks|please|then|sorry))*|` +
 		`(嗯|哦|噢|啊|唔|呃|额)+|好(的|吧|啦|嘞)+|行吧?|可以|对(的|啊|呀)?|是(的|啊|呀)|不是?(的|啊)?|不用(了)?|没(有|事)(了|啦)?|知道了|明白了?|原来如此|真的(吗)?|哈+|呵+|嘿+|嘻+|哇(塞|哦)?|厉害|不错|测试|(你)?(认|搞|弄)?错了|不是这[个幅件张](画|展品|作品)?|算了`)},
 	{Farewell, whole(`(good ?)?bye( bye)?|see you( later| soon)?|good ?night|再见|拜拜|晚安|下次见`)},
-	{AboutGuide, whole(`(who|what) are you|what s your name|what is your name|are you (a |an )?(real|human|alive|robot|machine|computer|ai|person)( .{0,20})?|what can (you|i) (do|ask)( you| here)?|how do you work|how does this work|help|can you help me|` +
+	{AboutGuide, whole(`(who|what) are you|what s your name|what is your name|are you (a |an )?(real|human|alive|robot|machine|computer|ai|person|chatgpt|gpt|siri|alexa)( .{0,20})?|(what s|what is|which is|who s|who is) your (own )?favou?rite.{0,24}|(which|what)( (one|picture|painting|work|artist|pattern|hall))? do you (like|love|prefer)( (best|most|the most))?|[你您]最?喜欢(的是)?(哪|什么|谁).{0,10}|what can (you|i) (do|ask)( you| here)?|how do you work|how does this work|help|can you help me|` +
 		`[你您]是(谁|什么|机器人|人|真人|人工智能)(吗|么)?|[你您]叫什么(名字)?|[你您](能|会|可以)(做|干)?(什么|些什么|回答什么)|我?(能|可以)问(你)?什么|怎么用|帮助`)},
-	{Languages, whole(`(hi |hello |sorry )?(do|can|could) you( also| please)? (speak|talk|understand|answer in)( in)? [a-z]+( (and|or) [a-z]+)?( too| please)*|(what|which|how many) languages? (do|can) you (speak|understand|know)|[你您](会不会|能不能|可不可以|也?会|能|可以)?(说|讲|听懂)[\p{Han}]{0,3}(语|话|文)吗?|[你您](会|能)?(说|讲|懂)?(哪些|什么|几种|哪几种)语言`)},
+	{Languages, whole(`(hi |hello |sorry )?(do|can|could) you( also| please)? (speak|talk|understand|answer in)( in)? [a-z]+( (and|or) [a-z]+)?( too| please)*|(please )?(speak|talk|answer)( to me)?( in)? (english|chinese|mandarin)( please)?|请?(说|讲|用)(中文|英文|英语|汉语|普通话)(吧|说|讲|回答)*|(what|which|how many) languages? (do|can) you (speak|understand|know)|[你您](会不会|能不能|可不可以|也?会|能|可以)?(说|讲|听懂)[\p{Han}]{0,3}(语|话|文)吗?|[你您](会|能)?(说|讲|懂)?(哪些|什么|几种|哪几种)语言`)},
 	{Insult, regexp.MustCompile(`\b(you('re| are)?|u r|this (guide|thing|machine) is) (so |such |a |an |really |totally |complete |fucking )*(stupid|idiot|dumb|useless|moron|garbage|trash|rubbish|liar|fool)\b|\b(fuck|screw) (you|off)\b|\bshut up\b|\b(this|you|the) (stupid|dumb|useless|damn|bloody|crappy|fucking) (thing|machine|guide|app|kiosk|robot|computer)\b|^(stupid|idiot|fuck)\W*$|` +
 		`[你您](真|太|好|就|是|个|这)*(蠢|笨|傻|垃圾|白痴|废物|没用|骗子)|傻[逼瓜叉]|滚开?[!！。]?$|闭嘴|他妈的|操你`)},
 	{Others, regexp.MustCompile(`\b(what|which|who|how|did|do|does|has|have|tell|show|repeat)\b.{0,30}\b(last|previous|other|another|earlier|next) (visitors?|persons?|people|guests?|users?)\b.{0,20}\b(ask|asked|say|said|want|wanted|told|talk|talked|type|typed|write|wrote|photograph|photographed|name)\b|\b(visitors?|person|people|guests?|users?|somebody|someone|whoever) (before|ahead of) me\b|` +
@@ -66,7 +66,7 @@ func civil(question string) string {
 // aboutSelf matches a clause in which visitors say who they are or how they came, which is nothing to look up. What can
 // change an answer (children, a ticket's concession, an exhibit) is none of it.
 var aboutSelf = regexp.MustCompile(`^(and |by the way |btw |hi |hello |hey )*(my name is|my name s|my name's|i am called|i'm called|call me|you can call me) [\pL' -]{1,40}$|^(and |hi |hello )*(i am|i'm|we are|we're|i come|we come) from [\pL ]{1,30}$|^(it is|it's|this is) (my|our) first (time|visit)( here)?$|` +
-	`^(你好)?(我叫|我的名字是|我名字叫|叫我)[\pL· ]{1,10}$|^我们?(是)?(来自|从)[\p{Han}]{1,8}(来的?)?$|^我们?(是)?第一次来(这里|这儿)?$`)
+	`^(你好)?(我叫|我的名字是|我名字叫|叫我)[\pL· ]{1,10}$|^我们?(是)?(来自|从)[\p{Han}]{1,8}(来的?)?$|^我们?(是)?第一次来(这里|这儿)?$|^(it is |it's |this is )?(very )?urgent$|^(很|太|好|有点|比较)?急(用|死了?)?$`)
 
 // withoutAside takes clauses about the visitor out of a message that also asks something: "Who made it, my name is Ada?"
 // It does not touch others.

@@ -12,7 +12,7 @@ const praise = `beautiful|pretty|lovely|nice|great|amazing|cool|wonderful|stunni
 // taste matches a clause that says what somebody likes, or how something looks to them.
 var taste = regexp.MustCompile(`^(?:and |but |oh |wow |well |yes |no |so )*(?:i|we|my (?:wife|husband|son|daughter|kids|children|friend|mother|father|mum|mom|dad|family))(?: also| really| quite| so| just| absolutely| both| all| do| did| rather| still| always)*(?: not| don't| didn't| does not| doesn't)?(?: really| quite| much| even)*` +
 	` (?:like|likes|liked|love|loves|loved|enjoy|enjoys|enjoyed|hate|hates|hated|dislike|dislikes|prefer|prefers|adore|adores|admire) .{1,60}$|` +
-	`^(?:and |but |oh |wow |well |yes |so )*(?:it|this|that|they|(?:this|that|the|these) (?:one|picture|painting|pattern|work|exhibit|image|drawing|colou?rs?|lines?|shapes?)s?)(?:'s| is| are| looks?| was| were)(?: so| very| really| quite| rather| pretty| too| just| absolutely| a bit| not)*(?: an?)? (?:` + praise + `)(?: picture| painting| pattern| one| work)?$|` +
+	`^(?:and |but |oh |wow |well |yes |so )*(?:(?:i|we) (?:think|find|thought|found) (?:that )?)?(?:it|this|that|they|(?:this|that|the|these) (?:one|picture|painting|pattern|work|exhibit|image|drawing|colou?rs?|lines?|shapes?)s?)(?:'s| is| are| looks?| was| were)(?: so| very| really| quite| rather| pretty| too| just| absolutely| a bit| not)*(?: an?)? (?:` + praise + `)(?: picture| painting| pattern| one| work)?$|` +
 	`^(?:我|我们|咱们?|我(?:太太|先生|老婆|老公|儿子|女儿|妈妈|爸爸|孩子|朋友))(?:也|都|还|就|很|真|好|太|最|更|特别|非常|挺|蛮|比较|其实)*(?:不|不太|不怎么|不是很)?(?:喜欢|热爱|爱|讨厌|欣赏|中意).{0,20}$|` +
 	`^(?:它|[这那]?(?:一)?[个幅张件]?(?:画|图案?|作品|展品|颜色|线条)?)(?:可|也|都)?(?:真|好|很|太|挺|蛮|非常|特别|有点|不)+的?(?:好看|漂亮|美丽?|丑|难看|有趣|有意思|好玩|奇怪|无聊|棒|酷|神奇|壮观|精彩)(?:了|啊|呀|哦|极了|的)*$`)
 

@@ -26,7 +26,7 @@ var (
 	kidsDo         = regexp.MustCompile(`\b(see|do|visit|plan|recommend|suggest|route|tour|show|look at|enjoy|interesting for|fun for|day with)\b|看什么|看哪|怎么(逛|玩|参观|安排)|玩什么|推荐|适合.{0,6}看|有(没有|什么|哪些)?.{0,4}适合|安排|路线|参观|看些什么`)
 	stepFree       = regexp.MustCompile(`\bwheelchair|step[- ]free|without (stairs|steps)|pram|pushchair|stroller|accessible|轮椅|婴儿车|推车|无障碍|台阶|行动不便|走不[动了远]|走不了路|腿脚不(便|好|方便)|不能走太?远|\b(can not|cannot|can't) walk\b`)
 	quiet          = regexp.MustCompile(`\bquiet|crowd|few people|安静|人少|清静|拥挤`)
-	practicalWords = regexp.MustCompile(`\b(open|opens|opening|close|closes|closed|closing|hours|events?|tours?|workshops?|talks?|programme|happening|happens?|going on|what'?s on|get in|come in|be let in|last entry|entry|longer|shut|shuts|come|coming|visit|stay)\b|开门|关门|闭馆|开馆|开放|营业|开吗|开不开|入馆|进馆|进去|入场|还能(参观|看|逛|待)|还可以(参观|看|逛|待)|(参观|逛|待)多久|下班|打烊|清场|休馆|开不开|可以来|能来|过来|活动|导览|讲座|工作坊`)
+	practicalWords = regexp.MustCompile(`\b(open|opens|opening|close|closes|closed|closing|hours|events?|tours?|workshops?|talks?|programme|happening|happens?|going on|what'?s on|get in|come in|be let in|last entry|entry|longer|shut|shuts|come|coming|visit|stay)\b|开门|关门|闭馆|开馆|开放|营业|开吗|开不开|入馆|进馆|进去|入场|还能(参观|看|逛|待)|还可以(参观|看|逛|待)|(参观|逛|待)多久|下班|打烊|清场|休馆|开不开|可以来|能来|想来|要来|过来|活动|导览|讲座|工作坊`)
 	restOfDay      = regexp.MustCompile(`\b(longer|still|left|yet)\b|还(能|可以|有|开)|多久`)
 	eventWords     = regexp.MustCompile(`\b(events?|tours?|workshops?|talks?|programme|activit(y|ies)|happening|happens?|what'?s on|going on)\b|活动|导览|讲座|工作坊`)
 )
@@ -219,7 +219,7 @@ func minutesIn(folded string) int {
 // question for something else ("Is the Louvre open today?").
 var practicalLeft = wordSet("open opens opening close closes closed closing hours hour time times entry last latest enter admission event events tour tours guided workshop workshops talk talks programme program activity activities happening going on what's gallery museum house place still already yet late early long until till when what which is are any there you your it here do does the a at in for of to can i we visit come get be will let morning afternoon evening noon tonight latest later earliest longer more inside special anything normally usually exactly left could would tell know please shut shuts worth coming visiting stay leave good best day today's how much happen happens held start starts has have")
 
-var practicalHan = regexp.MustCompile(`下班|打烊|清场|离开|休馆|休息|值得|过来|麻烦|上午|下午|早上|早晨|晚上|中午|傍晚|最迟|进去|进来|还能|这个|期间|几点钟?|开门|关门|闭馆|开馆|开放|营业|时间|关闭|最晚|入馆|入场|进馆|活动|导览|讲座|工作坊|参观|博物馆|美术馆|图案馆|展馆|你们|我们|这里|这儿|什么时候|什么|哪些|有没有|可以|多久|到|还|吗|呢|啊|吧|的|是|有|在|会|能|几|点|开|关|馆|里|了|么|都|去|来|要|举办|举行|安排|请问|节目|本|逛|待|不`)
+var practicalHan = regexp.MustCompile(`想?问一?下|想问|您好|你好|想来|打算|准备|下班|打烊|清场|离开|休馆|休息|值得|过来|麻烦|上午|下午|早上|早晨|晚上|中午|傍晚|最迟|进去|进来|还能|这个|期间|几点钟?|开门|关门|闭馆|开馆|开放|营业|时间|关闭|最晚|入馆|入场|进馆|活动|导览|讲座|工作坊|参观|博物馆|美术馆|图案馆|展馆|你们|我们|这里|这儿|什么时候|什么|哪些|有没有|可以|多久|到|还|吗|呢|啊|吧|的|是|有|在|会|能|几|点|开|关|馆|里|了|么|都|去|来|要|举办|举行|安排|请问|节目|本|逛|待|不`)
 
 func practicalResidue(folded string) bool {
 	if !practicalWords.MatchString(folded) {
