@@ -51,7 +51,6 @@ type asker struct {
 	mu    sync.Mutex
 	asked int64 // bytes of objects that the hub was asked for, and sent as far as the line let it
 	came  int64
-	size  int64
 }
 
 func (a *asker) Fetch(ctx context.Context, req wire.Fetch) (wire.Chunk, error) {

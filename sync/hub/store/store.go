@@ -8,6 +8,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -97,8 +98,13 @@ type dialect interface {
 	isolation() *sql.TxOptions
 }
 
-// attempts is how often a transaction is run that others undo.
-const attempts = 10
+// How often a transaction is run that others undo, and how long it waits before that: a random time below a bound that
+// doubles, so that many who change the same rows get out of each other's way (full jitter).
+const (
+	attempts     = 20
+	firstBackoff = 2 * time.Millisecond
+	mostBackoff  = 250 * time.Millisecond
+)
 
 // again runs a transaction, once more where others have undone it.
 func (s *Store) again(ctx context.Context, run func(context.Context) error) (err error) {
@@ -107,10 +113,17 @@ func (s *Store) again(ctx context.Context, run func(context.Context) error) (err
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
+	bound := firstBackoff
 	for range attempts {
 		if err = run(ctx); err == nil || !s.sql.conflict(err) || ctx.Err() != nil {
 			return err
 		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(rand.N(bound)):
+		}
+		bound = min(2*bound, mostBackoff)
 	}
 	return err
 }
