@@ -76,6 +76,7 @@ func (s *shelf) score(q question, in scope, passages []*passage, inHand string, 
 				}
 				c.ownNear = max(c.ownNear, beside.own)
 			}
+			c.fits = c.fits || q.kind == kindWhere && p.service() && sentences[0].fitsItself // it opens with where it is
 			c.score = c.coverage + bonuses(q, c, inHand, level)
 		}
 		out = append(out, slices.DeleteFunc(sentences, func(c *candidate) bool { return q.outOfPlace(c) })...)
@@ -138,10 +139,19 @@ func (u unit) degree(t words.Terms) float64 {
 	return synonym
 }
 
+// asksAge matches a question that tells somebody's age, and tellsAge a text for whom something is.
+var (
+	asksAge  = regexp.MustCompile(`\b(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|eleven)[- ]?years?[- ]olds?\b|\b(is|are|aged|turned) \d{1,2}\b|\d{1,2}岁|[一二三四五六七八九十]岁`)
+	tellsAge = regexp.MustCompile(`(?i)\bfrom \d{1,2} to \d{1,2}\b|\b(under|over|above|below) \d{1,2}\b|\d岁`)
+)
+
 func bonuses(q question, c *candidate, inHand string, level gallery.Level) float64 {
 	sum := bonusRelevance*c.passage.relevance + bonusDensity*density(q, c.terms)
 	if q.kind != kindWhat && q.kind != kindHow && c.fitsItself {
 		sum += bonusFits + bonusBeside*beside(q, c.text)
+	}
+	if asksAge.MatchString(words.Fold(q.text)) && tellsAge.MatchString(c.text) {
+		sum += bonusFits
 	}
 	if inHand != "" && c.passage.section.Exhibit == inHand {
 		sum += bonusInHand
@@ -212,7 +222,7 @@ func suits(section, visitor gallery.Level) bool {
 // answering returns the best of the candidates that answers the question, nil where none does: it covers enough of
 // what is asked, and where a name, a date, a number or a place is asked for, there is one in it or beside it.
 func answering(q question, in scope, candidates []*candidate) *candidate {
-	if len(q.focus) == 0 && (len(q.about) == 0 || q.kind == kindHowMany || q.kind == kindHowLong) {
+	if len(q.focus) == 0 && (len(q.about) == 0 || !q.kind.strict() && q.kind != kindWhy && asksPerson.MatchString(words.Fold(q.text)) || q.kind == kindHowMany || q.kind == kindHowLong) {
 		return nil // it asks for nothing
 	}
 	for _, c := range candidates {
@@ -245,6 +255,14 @@ func choose(q question, best *candidate, candidates []*candidate) []*candidate {
 				out = append(out, next) // what the best one only leads up to
 				break
 			}
+		}
+	}
+	if at := slices.IndexFunc(candidates, func(c *candidate) bool { return c.passage == best.passage && c.index == 0 }); at >= 0 && len(out) == 0 && !best.fitsItself && q.kind == kindWhere && best.passage.service() {
+		out = append(out, candidates[at])
+	}
+	if asksAge.MatchString(words.Fold(q.text)) && !tellsAge.MatchString(best.text) {
+		if at := slices.IndexFunc(candidates, func(c *candidate) bool { return c.passage == best.passage && tellsAge.MatchString(c.text) }); at >= 0 {
+			return []*candidate{best, candidates[at]} // for whom it is, of what was asked for
 		}
 	}
 	candidates = slices.Concat([]*candidate{best}, candidates)

@@ -149,5 +149,8 @@ func placeOf(id string) int {
 // facts reports whether the passage tells an exhibit's catalogue facts: a table put into sentences.
 func (p *passage) facts() bool { return strings.HasSuffix(p.section.ID, factsSuffix) }
 
+// service reports whether it tells of a service of the house; its first sentence is where that is.
+func (p *passage) service() bool { return strings.HasPrefix(p.section.ID, "service/") }
+
 // prose reports whether its sentences go on from each other; facts and rules stand each for itself.
 func (p *passage) prose() bool { return !p.facts() && p.section.Domain != gallery.DomainVenue }

@@ -25,6 +25,15 @@ func TestPlights(t *testing.T) {
 		{"hilbert-curve", "儿童餐多少钱", []string{chinese.nothing, chinese.eatThere, "咖啡厅"}, false},
 		{"", "Is there vegetarian food?", []string{english.nothing, english.eatThere, "Café"}, false},
 		{"", "Is there parking?", []string{english.nothing}, false},
+		{"", "Where can I fill my bottle?", []string{"foyer, beside the toilets", "Bottles may be filled"}, true},
+		{"", "Where can I smoke?", []string{english.nothing}, false},
+		{"", "Is the workshop suitable for a five year old?", []string{"from 6 to 12"}, true},
+		{"", "I can't find the Penrose tiling", []string{"Penrose tiling (101)", "on foot"}, true},
+		{"girih-star", "What else did he do?", []string{english.nothing}, false},
+		{"hilbert-curve", "再讲讲", []string{"一条线"}, true},
+		{"", "我想问一下龙形曲线是谁画的", []string{"海威"}, true},
+		{"", "What's your favourite picture?", []string{"computer program"}, false},
+		{"", "Do you understand tilings?", []string{"[1]"}, true},
 		{"", "Do you speak French?", []string{"English and Chinese"}, false},
 	}
 	g, lib := New(Options{}), sampleLibrary(t)

@@ -23,7 +23,7 @@ var courtesies = []struct {
 	{Farewell, whole(`(good ?)?bye( bye)?|see you( later| soon)?|good ?night|再见|拜拜|晚安|下次见`)},
 	{AboutGuide, whole(`(who|what) are you|what s your name|what is your name|are you (a |an )?(real|human|alive|robot|machine|computer|ai|person|chatgpt|gpt|siri|alexa)( .{0,20})?|(what s|what is|which is|who s|who is) your (own )?favou?rite.{0,24}|(which|what)( (one|picture|painting|work|artist|pattern|hall))? do you (like|love|prefer)( (best|most|the most))?|[你您]最?喜欢(的是)?(哪|什么|谁).{0,10}|what can (you|i) (do|ask)( you| here)?|how do you work|how does this work|help|can you help me|` +
 		`[你您]是(谁|什么|机器人|人|真人|人工智能)(吗|么)?|[你您]叫什么(名字)?|[你您](能|会|可以)(做|干)?(什么|些什么|回答什么)|我?(能|可以)问(你)?什么|怎么用|帮助`)},
-	{Languages, whole(`(hi |hello |sorry )?(do|can|could) you( also| please)? (speak|talk|understand|answer in)( in)? [a-z]+( (and|or) [a-z]+)?( too| please)*|(please )?(speak|talk|answer)( to me)?( in)? (english|chinese|mandarin)( please)?|请?(说|讲|用)(中文|英文|英语|汉语|普通话)(吧|说|讲|回答)*|(what|which|how many) languages? (do|can) you (speak|understand|know)|[你您](会不会|能不能|可不可以|也?会|能|可以)?(说|讲|听懂)[\p{Han}]{0,3}(语|话|文)吗?|[你您](会|能)?(说|讲|懂)?(哪些|什么|几种|哪几种)语言`)},
+	{Languages, whole(`(hi |hello |sorry )?(do|can|could) you( also| please)? (speak|talk|understand|answer in)( in)? (any )?(` + tongues + `)( (and|or) (` + tongues + `))?( too| please)*|(please )?(speak|talk|answer)( to me)?( in)? (english|chinese|mandarin)( please)?|请?(说|讲|用)(中文|英文|英语|汉语|普通话)(吧|说|讲|回答)*|(what|which|how many) languages? (do|can) you (speak|understand|know)|[你您](会不会|能不能|可不可以|也?会|能|可以)?(说|讲|听懂)[\p{Han}]{0,3}(语|话|文)吗?|[你您](会|能)?(说|讲|懂)?(哪些|什么|几种|哪几种)语言`)},
 	{Insult, regexp.MustCompile(`\b(you('re| are)?|u r|this (guide|thing|machine) is) (so |such |a |an |really |totally |complete |fucking )*(stupid|idiot|dumb|useless|moron|garbage|trash|rubbish|liar|fool)\b|\b(fuck|screw) (you|off)\b|\bshut up\b|\b(this|you|the) (stupid|dumb|useless|damn|bloody|crappy|fucking) (thing|machine|guide|app|kiosk|robot|computer)\b|^(stupid|idiot|fuck)\W*$|` +
 		`[你您](真|太|好|就|是|个|这)*(蠢|笨|傻|垃圾|白痴|废物|没用|骗子)|傻[逼瓜叉]|滚开?[!！。]?$|闭嘴|他妈的|操你`)},
 	{Others, regexp.MustCompile(`\b(what|which|who|how|did|do|does|has|have|tell|show|repeat)\b.{0,30}\b(last|previous|other|another|earlier|next) (visitors?|persons?|people|guests?|users?)\b.{0,20}\b(ask|asked|say|said|want|wanted|told|talk|talked|type|typed|write|wrote|photograph|photographed|name)\b|\b(visitors?|person|people|guests?|users?|somebody|someone|whoever) (before|ahead of) me\b|` +
@@ -35,6 +35,9 @@ var courtesies = []struct {
 	{Outside, regexp.MustCompile(`\b(weather|forecast|rain|snow|temperature outside|stock price|share price|bitcoin|football|soccer|world cup|olympics|president|prime minister|election|taxi|uber|flight|horoscope|lottery|recipe|homework|(tell|know|another|make) (me |us )*(a |any |some )*(jokes?|riddles?))\b|^(please |can you |could you )?(write|compose|translate|sing|calculate|book|order|play|call) |\b\d+ ?(times|plus|minus|[x*+/]) ?\d+\b|` +
 		`天气|下雨|下雪|股价|股票|比特币|足球|世界杯|奥运|总统|主席是谁|总理|选举|出租车|打车|机票|航班|星座|彩票|菜谱|作业|写一?[首篇个封段]|翻译|唱一?首|讲个笑话|[\d一二三四五六七八九十]+ ?(乘|加|减|除)`)},
 }
+
+// tongues are names of languages.
+const tongues = `english|chinese|mandarin|cantonese|french|german|spanish|italian|japanese|korean|russian|portuguese|arabic|dutch|polish|turkish|hindi|thai|vietnamese|other languages?`
 
 func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pattern + `)$`) }
 

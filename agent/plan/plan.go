@@ -152,9 +152,12 @@ type Visit struct {
 	Dislikes []string
 }
 
+// politely matches how a question is led up to in Chinese, which is nothing to look up.
+var politely = regexp.MustCompile(`^\s*(?:[你您]好[，,。!！ ]*)?(?:我们?)?(?:就是)?(?:想要?|要)(?:请)?问(?:一?下)?[，,：: ]*|^\s*(?:[你您]好[，,。!！ ]*)?请问(?:一?下)?[，,：: ]*`)
+
 // Make plans a turn.
 func Make(c *Catalogue, in Input) ExecutionPlan {
-	in.Question = withoutAside(civil(in.Question))
+	in.Question = withoutAside(civil(politely.ReplaceAllString(in.Question, "")))
 	p := ExecutionPlan{Mode: Chat, Task: Single, Rewritten: in.Question, Language: in.Language, Level: levelOf(in.Question, in.Level)}
 	p.Courtesy = courtesyOf(in.Question)
 	if folded := words.Fold(in.Question); numericDate.MatchString(dayPattern.FindString(folded)) && practicalResidue(folded) {

@@ -9,6 +9,7 @@ func TestTastes(t *testing.T) {
 		"Wow, I love this!":                   true,
 		"we don't really like it":             true,
 		"This pattern is really lovely!":      true,
+		"I think it's ugly":                   true,
 		"How interesting!":                    true,
 		"My daughter loves fractals":          true,
 		"我喜欢蓝色":                               true,

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	walkWords   = regexp.MustCompile(`\bhow (?:do|can|would|could|should) (?:i|we|you) (?:get|go|walk|come|find my way)\b|\b(?:the )?way (?:to|from|there)\b|\bhow (?:to|do i|do we) (?:walk|get|go)\b|\bhow far\b|\bdirections? to\b|\b(?:take|bring|lead|guide) (?:me|us) (?:from .{1,30} )?to\b|\bfind my way to\b|怎么(?:走|去|过去|到)|如何(?:走|去|到)|走到|有多远|多远|带我(?:们)?去|怎样(?:走|去|到)`)
+	walkWords   = regexp.MustCompile(`\b(?:can't|cannot|can not|couldn't|could not) find (?:the |hall |room )|找不[到着]|\bhow (?:do|can|would|could|should) (?:i|we|you) (?:get|go|walk|come|find my way)\b|\b(?:the )?way (?:to|from|there)\b|\bhow (?:to|do i|do we) (?:walk|get|go)\b|\bhow far\b|\bdirections? to\b|\b(?:take|bring|lead|guide) (?:me|us) (?:from .{1,30} )?to\b|\bfind my way to\b|怎么(?:走|去|过去|到)|如何(?:走|去|到)|走到|有多远|多远|带我(?:们)?去|怎样(?:走|去|到)`)
 	bareWalk    = regexp.MustCompile(`^(?:那)?(?:要|该)?怎么(?:走|去)(?:呢)?[?。]?$|^and (?:how do i|the) (?:get there|way)[?.]?$`)
 	walkThere   = regexp.MustCompile(`\bthere\b|那里|那儿|那边|过去`)
 	walkFrom    = regexp.MustCompile(`\bfrom (?:the )?|从`)
