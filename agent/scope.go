@@ -56,6 +56,8 @@ func scopes(q question, inHand string, atWork, points, now bool) []scope {
 		return []scope{scopeAbout}
 	case atWork, inHand == "" && points && !q.house && !q.names(): // this painting, it: which?
 		return nil
+	case q.kind == kindHowLong && q.only("make") && inHand != "" && points: // not how long a visit takes
+		return []scope{scopeAbout}
 	case q.house && inHand != "" && points:
 		return []scope{scopeHouse, scopeAbout}
 	case q.house && (now || !q.names()): // toilets and parking are not told of the exhibits
@@ -104,7 +106,7 @@ var worksAll = regexp.MustCompile(`\bthese (paintings|pictures|works|artworks|pi
 var theWork = regexp.MustCompile(`\bthe (painting|picture|artwork|exhibit|drawing|print|image)\b|画[里中上面]`)
 
 // asksItsPrice matches questions for the price of the exhibit in hand, which is none of the shop's and no ticket's.
-var asksItsPrice = regexp.MustCompile(`\b(it|this|that|these|this one|(this|that|the) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern|one)s?) (for|on) sale\b|\bhow much (is|does|would|did) (it|this|that|this one)( cost| worth| sell for)*\W*$|\bwhat('s| is) (its|the price of (it|this))\b.{0,8}(price|it|this)|` +
+var asksItsPrice = regexp.MustCompile(`\bwho (paid|pays) for (it|this|that)\b|\b(it|this|that|these|this one|(this|that|the) (\w+ )?(painting|picture|work|artwork|piece|exhibit|object|drawing|print|image|pattern|one)s?) (for|on) sale\b|\bhow much (is|does|would|did) (it|this|that|this one)( cost| worth| sell for)*\W*$|\bwhat('s| is) (its|the price of (it|this))\b.{0,8}(price|it|this)|` +
 	`(它|[这那](一)?([幅件张个]|画)(画|展品|作品|东西)?)(要|得|能|可以|是|卖|值|的)*(多少钱|什么价|价格|价钱|售价|出售|卖)`)
 
 // pointsAtHouse matches words that can mean the house only.

@@ -24,7 +24,7 @@ var (
 	hanPointer    = regexp.MustCompile(`[这那此该](一)?(幅画?|件(展品|作品|东西)?|张(画|图)?|个(作品|展品|图案|东西)?)|它的?|[这那]画`)
 	person        = regexp.MustCompile(`(?i)\b(he|his|him|she|her|they|them|their)\b|[他她]`)
 	sameHall      = regexp.MustCompile(`(?i)\b(in )?(this|the same|that) (hall|room)\b|\bin here\b|(在)?(同一个?|这个?|本|该|那个?)(展厅|厅)(里)?`)
-	elsewhere     = regexp.MustCompile(`(?i)\b(what time is it|(does|will|would|did) it (take|cost)|it takes|is it (raining|snowing|cold|warm|hot|going to)|it (rain|snow)s?|how is it going|this (week|month|year|morning|afternoon|evening|weekend|gallery|museum|house|building|place))\b|这里|这儿|这样|这么|那么|这[座栋家]`)
+	elsewhere     = regexp.MustCompile(`(?i)\b(what time is it|(does|will|would|did) it (take|cost)|it takes|is it (quiet|busy|crowded|full|free|open|closed)|is it (raining|snowing|cold|warm|hot|going to)|it (rain|snow)s?|how is it going|this (week|month|year|morning|afternoon|evening|weekend|gallery|museum|house|building|place))\b|这里|这儿|这样|这么|那么|这[座栋家]`)
 	speaksOfHalls = regexp.MustCompile(`\b(halls?|rooms?)\b|厅`)
 
 	latinAnd     = regexp.MustCompile(`(?i)^(and|what about|how about|and what about|or|but) (.+?)[?.!]*$`)

@@ -16,6 +16,10 @@ var taste = regexp.MustCompile(`^(?:and |but |oh |wow |well |yes |no |so )*(?:i|
 	`^(?:我|我们|咱们?|我(?:太太|先生|老婆|老公|儿子|女儿|妈妈|爸爸|孩子|朋友))(?:也|都|还|就|很|真|好|太|最|更|特别|非常|挺|蛮|比较|其实)*(?:不|不太|不怎么|不是很)?(?:喜欢|热爱|爱|讨厌|欣赏|中意).{0,20}$|` +
 	`^(?:它|[这那]?(?:一)?[个幅张件]?(?:画|图案?|作品|展品|颜色|线条)?)(?:可|也|都)?(?:真|好|很|太|挺|蛮|非常|特别|有点|不)+的?(?:好看|漂亮|美丽?|丑|难看|有趣|有意思|好玩|奇怪|无聊|棒|酷|神奇|壮观|精彩)(?:了|啊|呀|哦|极了|的)*$`)
 
+// feels matches a clause that says how somebody feels or who they are, which no text can answer.
+var feels = regexp.MustCompile(`^(?:and |but |oh |well |hi |hello |sorry )*(?:i|we)(?:'m| am|'re| are) (?:(?:so|very|really|a bit|a little|too|quite) )*(?:cold|hot|warm|bored|happy|sad|excited|old|young|nervous|ready|back|fine|okay|new here|an? [\pL]+|from [\pL ]{2,30})$|` +
+	`^我们?(?:好|很|有点儿?|太|真)?(?:冷|热|无聊|开心|高兴|激动|紧张)(?:了|啊|呀|哦)*$`)
+
 // exclaims matches a clause that only sounds like a question.
 var exclaims = regexp.MustCompile(`^(?:how|so|very|really|what an?) (?:` + praise + `)(?: picture| painting| pattern| one| work)?$`)
 
@@ -32,7 +36,7 @@ func tastes(question string) bool {
 		clause = strings.TrimSpace(clause)
 		switch {
 		case clause == "" || courtesyOf(clause) == Nod:
-		case exclaims.MatchString(clause), taste.MatchString(clause) && !wishes.MatchString(clause) && !wants.MatchString(clause):
+		case exclaims.MatchString(clause), feels.MatchString(clause), aboutSelf.MatchString(clause), taste.MatchString(clause) && !wishes.MatchString(clause) && !wants.MatchString(clause):
 			found = true
 		default:
 			return false

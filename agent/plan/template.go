@@ -14,11 +14,12 @@ import (
 const durationPattern = `(?:an?|\d{1,3}|one|two|three|ten|fifteen|twenty|thirty|forty|forty-five|fifty|sixty|ninety) ?(?:minutes?|mins?|hours?|hrs?|h)\b(?: and a half)?|half an hour|(?:\d{1,3}|[一二两三四五六七八九十]+|半)个?半?(?:分钟|小时|钟头)|三刻钟|一刻钟`
 
 var (
-	compareWords   = regexp.MustCompile(`\b(compare|comparison|differences?|differ|different from|similar|similarit(y|ies)|in common|versus|vs)\b|\bwhich( one| of (them|these|the two))? (is|was|came) (the )?(older|newer|younger|first|earlier|later)\b|比较|对比|区别|不同|差别|有什么(相同|相似)|共同点|相似|\b(is|was|are|were) .{3,60} (older|newer|younger|earlier|later) than\b|比.{2,16}(更|还)?(早|晚|老|新|古老)|哪(个|幅|件|一?个)?(年代|时间)?(更|比较)?(早|老|新|晚)`)
+	compareWords   = regexp.MustCompile(`\b(compare|comparison|differences?|differ|different from|similar|similarit(y|ies)|in common|versus|vs)\b|\bwhich( one| of (them|these|the two))? (is|was|came) (the )?(older|newer|younger|first|earlier|later)\b|比较|对比|区别|不同|不一样|异同|差别|有什么(相同|相似)|共同点|相似|\b(is|was|are|were) .{3,60} (older|newer|younger|earlier|later) than\b|比.{2,16}(更|还)?(早|晚|老|新|古老)|哪(个|幅|件|一?个)?(年代|时间)?(更|比较)?(早|老|新|晚)`)
 	thanWords      = regexp.MustCompile(`\bthan\b|比.{2,16}(早|晚|老|新|古老)`)
 	ranksAges      = regexp.MustCompile(`\b(older|newer|younger|earlier|later)\b|\bcame first\b|比.{2,16}(更|还)?(早|晚|老|新|古老)|哪(个|幅|件|一?个)?(年代|时间)?(更|比较)?(早|老|新|晚)`)
 	mustSee        = regexp.MustCompile(`\bmust[- ]sees?\b|\bnot (to )?miss\b|\bdon't miss\b|\b(your|the) (best|highlights|favou?rites)\b|必看|不能错过|不可错过|(最|很)?值得一?看|精华|看(点|些)?什么(比较|最|才)?(好|合适)|\bwhat should (i|we) (see|look at|visit)( here| first)?\b`)
 	party          = regexp.MustCompile(`我?们?(带|陪)(着|了)?(家里)?(的)?(老人|爸妈|父母|爷爷|奶奶|妈妈?|爸爸?|外婆|外公)(一起)?(来|参观|逛)?的?|(他|她)们?|走不[动了远]|走不了路|腿脚不(便|好|方便)|不能走太?远|行动不便|坐轮椅|\b(my|our) (mother|father|mum|mom|dad|parents?|grand\w+|wife|husband|friend)( and i)? (can not|cannot|can't) walk( very| too| so)?( far| well| much)?\b|\b(i|we) (can not|cannot|can't) walk( very| too| so)?( far| well| much)?\b`)
+	whichOfThem    = regexp.MustCompile(`^(?:and |so )?which(?: one)? (?:is|was|came) (?:the )?(?:older|newer|younger|first|earlier|later)\W*$|^哪一?(?:个|幅|件)?(?:年代|时间)?(?:更|比较)?(?:早|老|新|晚)\W*$`)
 	theTwo         = regexp.MustCompile(`\b(the|these|those|both|last) ?(last )?two\b|\bthem\b|\bboth\b|两(个|幅|件|者)|它们`)
 	highlightWords = regexp.MustCompile(`\bhighlights?\b|\b(what|which)\b.{0,30}\b(see|there|hangs?|on (show|display)|exhibits?|pictures|works|shown|else|worth)\b|亮点|有什么|有哪些|还有什么|看什么|值得|必看|重点|展出什么`)
 	routeWords     = regexp.MustCompile(`\b(plan|suggest|recommend|make|give|show|need|want)\b.{0,30}\b(route|tour|visit|walk|itinerary)\b|\b(route|itinerary)\b|\b(i|we)( only|'ve only)?('ve)? (have|got|have got|have only)\b.{0,20}\b(min|minutes?|mins|hours?)\b|\b(see|visit|do)\b.{0,20}\b(in|within|with)\b.{0,20}\b(minutes?|mins|hours?|hour)\b|路线|怎么逛|怎么参观|参观顺序|(我们?只?有|只剩|还剩|就剩|只有|剩下).{0,12}(分钟|小时|钟头)|(规划|安排|推荐|设计).{0,12}(参观|行程|路线|游览)|[，,。；;\s]有.{1,6}(分钟|小时|钟头)(时间|左右)?([，,。！!；;\s]|$)|(分钟|小时|钟头)(内|里|之内)?(能|可以|该|应该)?(看|逛|参观)`)
@@ -26,7 +27,7 @@ var (
 	kidsDo         = regexp.MustCompile(`\b(see|do|visit|plan|recommend|suggest|route|tour|show|look at|enjoy|interesting for|fun for|day with)\b|看什么|看哪|怎么(逛|玩|参观|安排)|玩什么|推荐|适合.{0,6}看|有(没有|什么|哪些)?.{0,4}适合|安排|路线|参观|看些什么`)
 	stepFree       = regexp.MustCompile(`\bwheelchair|step[- ]free|without (stairs|steps)|pram|pushchair|stroller|accessible|轮椅|婴儿车|推车|无障碍|台阶|行动不便|走不[动了远]|走不了路|腿脚不(便|好|方便)|不能走太?远|\b(can not|cannot|can't) walk\b`)
 	quiet          = regexp.MustCompile(`\bquiet|crowd|few people|安静|人少|清静|拥挤`)
-	practicalWords = regexp.MustCompile(`\b(open|opens|opening|close|closes|closed|closing|hours|events?|tours?|workshops?|talks?|programme|happening|happens?|going on|what'?s on|get in|come in|be let in|last entry|entry|longer|shut|shuts|come|coming|visit|stay)\b|开门|关门|闭馆|开馆|开放|营业|开吗|开不开|入馆|进馆|进去|入场|还能(参观|看|逛|待)|还可以(参观|看|逛|待)|(参观|逛|待)多久|下班|打烊|清场|休馆|开不开|可以来|能来|想来|要来|过来|活动|导览|讲座|工作坊`)
+	practicalWords = regexp.MustCompile(`\b(open|opens|opening|close|closes|closed|closing|hours|events?|tours?|workshops?|talks?|programme|happening|happens?|going on|what'?s on|get in|come in|be let in|last entry|entry|longer|shut|shuts|come|coming|visit|stay)\b|开门|关门|闭馆|开馆|开放|营业|开吗|开不开|入馆|进馆|进去|入场|休息|还能(参观|看|逛|待|进)|还可以(参观|看|逛|待|进)|(参观|逛|待)多久|下班|打烊|清场|休馆|开不开|可以来|能来|想来|要来|过来|活动|导览|讲座|工作坊`)
 	restOfDay      = regexp.MustCompile(`\b(longer|still|left|yet)\b|还(能|可以|有|开)|多久`)
 	eventWords     = regexp.MustCompile(`\b(events?|tours?|workshops?|talks?|programme|activit(y|ies)|happening|happens?|what'?s on|going on)\b|活动|导览|讲座|工作坊`)
 )
@@ -115,7 +116,7 @@ func compared(c *Catalogue, in Input, r resolved, folded string) []string {
 			out = append(out, id)
 		}
 	}
-	if len(out) < 2 && theTwo.MatchString(folded) {
+	if len(out) < 2 && theTwo.MatchString(folded) || len(out) == 0 && whichOfThem.MatchString(folded) {
 		if last := lastSubjects(c, in.History, 2); len(last) == 2 {
 			return last
 		}
@@ -219,7 +220,7 @@ func minutesIn(folded string) int {
 // question for something else ("Is the Louvre open today?").
 var practicalLeft = wordSet("open opens opening close closes closed closing hours hour time times entry last latest enter admission event events tour tours guided workshop workshops talk talks programme program activity activities happening going on what's gallery museum house place still already yet late early long until till when what which is are any there you your it here do does the a at in for of to can i we visit come get be will let morning afternoon evening noon tonight latest later earliest longer more inside special anything normally usually exactly left could would tell know please shut shuts worth coming visiting stay leave good best day today's how much happen happens held start starts has have")
 
-var practicalHan = regexp.MustCompile(`想?问一?下|想问|您好|你好|想来|打算|准备|下班|打烊|清场|离开|休馆|休息|值得|过来|麻烦|上午|下午|早上|早晨|晚上|中午|傍晚|最迟|进去|进来|还能|这个|期间|几点钟?|开门|关门|闭馆|开馆|开放|营业|时间|关闭|最晚|入馆|入场|进馆|活动|导览|讲座|工作坊|参观|博物馆|美术馆|图案馆|展馆|你们|我们|这里|这儿|什么时候|什么|哪些|有没有|可以|多久|到|还|吗|呢|啊|吧|的|是|有|在|会|能|几|点|开|关|馆|里|了|么|都|去|来|要|举办|举行|安排|请问|节目|本|逛|待|不`)
+var practicalHan = regexp.MustCompile(`进|想?问一?下|想问|您好|你好|想来|打算|准备|下班|打烊|清场|离开|休馆|休息|值得|过来|麻烦|上午|下午|早上|早晨|晚上|中午|傍晚|最迟|进去|进来|还能|这个|期间|几点钟?|开门|关门|闭馆|开馆|开放|营业|时间|关闭|最晚|入馆|入场|进馆|活动|导览|讲座|工作坊|参观|博物馆|美术馆|图案馆|展馆|你们|我们|这里|这儿|什么时候|什么|哪些|有没有|可以|多久|到|还|吗|呢|啊|吧|的|是|有|在|会|能|几|点|开|关|馆|里|了|么|都|去|来|要|举办|举行|安排|请问|节目|本|逛|待|不`)
 
 func practicalResidue(folded string) bool {
 	if !practicalWords.MatchString(folded) {
