@@ -123,7 +123,7 @@ func (u *Updater) choose(st State, shown release.Manifest, targets []trust.Targe
 		next := st.next(about)
 		next.LatestTime = later(st.LatestTime, shown.Created)
 		return State{}, nil, u.end(&next, wire.DeployAlreadyInstalled, "", nil)
-	case back && st.FailedBack == backKey(about), !back && wish.Number <= st.FailedNumber:
+	case wish.Back && st.FailedBack == backKey(about), !wish.Back && wish.Number <= st.FailedNumber:
 		if st.Deployment != wish.Deployment {
 			u.refuse(about, "failed_before", fmt.Errorf("release %s was tried here and did not do", wish.ReleaseID))
 		}

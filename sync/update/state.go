@@ -15,7 +15,7 @@ type State struct {
 	TakingBack   string    `json:"taking_back,omitempty"`   // why it is being taken back
 	Attempts     int       `json:"attempts,omitempty"`      // starts of the program since the switch
 	FailedNumber int       `json:"failed_number,omitempty"` // releases up to this number are not tried again
-	FailedBack   string    `json:"failed_back,omitempty"`   // the step back that is not tried again, see backKey
+	FailedBack   string    `json:"failed_back,omitempty"`   // what failed last, not tried again when it is wished as a way back, see backKey
 	HeldNumber   int       `json:"held_number,omitempty"`   // releases up to this number are shown on the hub's word only
 	LatestTime   time.Time `json:"latest_time,omitzero"`    // the latest time known to have been, from signed content
 }
@@ -29,13 +29,13 @@ func (st State) next(d wire.Deploy) State {
 	}
 }
 
-// fail notes that the release does not do here.
+// fail notes that the release does not do here. A kiosk that missed releases comes to the one that others go back to from
+// below: that one is named as a step back is, too.
 func (st *State) fail() {
-	if st.Back {
-		st.FailedBack = backKey(st.Deploy)
-		return
+	st.FailedBack = backKey(st.Deploy)
+	if !st.Back {
+		st.FailedNumber = max(st.FailedNumber, st.Number)
 	}
-	st.FailedNumber = max(st.FailedNumber, st.Number)
 }
 
 // takenBack notes that the release is taken back.

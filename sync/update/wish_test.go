@@ -93,6 +93,40 @@ func TestFailedReleaseInAnotherRollout(t *testing.T) {
 	}
 }
 
+// TestWayBackFromBelow: the hub goes back to a release that this kiosk has missed, from one that failed here. It is shown; if
+// it fails as well, it is not tried again for the same rollout.
+func TestWayBackFromBelow(t *testing.T) {
+	for name, does := range map[string]bool{"does": true, "fails too": false} {
+		t.Run(name, func(t *testing.T) {
+			s := setScene(t, "update") // shows 2, has missed 3
+			fourth := s.h.publish(pack(t, 4, 3, 2))
+			s.h.want(wire.Desired{Deployment: "roll-2", ReleaseID: fourth.ReleaseID, Number: 4})
+			s.k.stage.dislike = dislikeShown(fourth.ReleaseID)
+			if err := s.k.follow(s.h); err == nil {
+				t.Error("no error")
+			}
+			s.k.stage.dislike = nil
+			if !does {
+				s.k.stage.dislike = dislikeShown(s.next)
+			}
+			s.wish = wire.Desired{Deployment: "back-3", ReleaseID: s.next, Number: 3, Back: true}
+			s.h.want(s.wish)
+			if err := s.k.follow(s.h); (err == nil) != does {
+				t.Errorf("%v", err)
+			}
+			if does {
+				s.check(t, s.next, wire.DeploySuccess)
+				return
+			}
+			s.check(t, s.before, wire.DeployFailure)
+			n := len(s.k.reports)
+			if err := s.k.follow(s.h); err != nil || len(s.k.reports) > n {
+				t.Errorf("tried again: %v, %+v", err, s.k.reports[n:])
+			}
+		})
+	}
+}
+
 // TestWishThatCannotBeRead changes nothing, and least of all brings the newest release.
 func TestWishThatCannotBeRead(t *testing.T) {
 	for name, mangle := range map[string]func(c *wire.Chunk){
