@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/user"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -65,6 +66,9 @@ func readPlan(path string) (json.RawMessage, error) {
 	if err := yaml.Unmarshal(data, &in); err != nil || len(data) > rollout.MaxPlan {
 		return nil, usageError{fmt.Errorf("read plan %s: %w", path, cmp.Or(err, rollout.ErrPlan))}
 	}
+	if in == nil { // a file that was cut short must not mean: all kiosks at once
+		return nil, usageError{fmt.Errorf("read plan %s: there is no plan in it", path)}
+	}
 	plan, err := json.Marshal(in)
 	if err == nil {
 		_, err = rollout.DecodePlan(plan)
@@ -79,9 +83,11 @@ func readPlan(path string) (json.RawMessage, error) {
 func canaryPlan(which string, approval bool) (json.RawMessage, error) {
 	first := rollout.Group{Name: "canary"}
 	if share, is := strings.CutSuffix(which, "%"); is {
-		if _, err := fmt.Sscanf(share, "%d", &first.Percent); err != nil {
-			return nil, usageError{fmt.Errorf("--canary: %q is no share", which)}
+		n, err := strconv.Atoi(share)
+		if err != nil || n < 1 {
+			return nil, usageError{fmt.Errorf("--canary: %q is no share: whole numbers from 1%% to 100%% are", which)}
 		}
+		first.Percent = n
 	} else {
 		for name := range strings.SplitSeq(which, ",") {
 			var k rollout.Kiosk

@@ -41,6 +41,8 @@ groups:
 		{"kiosks, and approval", rolloutPlan{Canary: "louvre/a, louvre/b", Approval: true}, `{"groups":[{"name":"canary","kiosks":["louvre/a","louvre/b"]},{"name":"all","rest":true,"error_threshold":"100%","approval":true}]}`, ""},
 		{"a file", rolloutPlan{Rollout: good}, `{"groups":[{"error_threshold":0,"kiosks":["louvre/kiosk-1"],"name":"canary","timeout_hours":4},{"error_threshold":"5%","name":"half","percent":50},{"approval":true,"name":"all","rest":true}],"start_at":"2026-03-02T22:00:00+01:00"}`, ""},
 		{"no share", rolloutPlan{Canary: "x%"}, "", "is no share"},
+		{"a broken share", rolloutPlan{Canary: "5.5%"}, "", "is no share"},
+		{"a share of none", rolloutPlan{Canary: "0%"}, "", "is no share"},
 		{"more than all", rolloutPlan{Canary: "200%"}, "", "percent is 200"},
 		{"no kiosk", rolloutPlan{Canary: "kiosk-1"}, "", "SITE/KIOSK"},
 		{"approval of nothing", rolloutPlan{Approval: true}, "", "goes with --canary"},
@@ -48,6 +50,8 @@ groups:
 		{"a list", rolloutPlan{Rollout: file("list.yaml", "- a")}, "", "list.yaml"},
 		{"a key that is unknown", rolloutPlan{Rollout: file("key.yaml", "groups: [{name: a, rest: true, wait: 1}]")}, "", `unknown field "wait"`},
 		{"no groups", rolloutPlan{Rollout: file("none.yaml", "groups: []")}, "", "0 groups"},
+		{"an empty file", rolloutPlan{Rollout: file("empty.yaml", "")}, "", "there is no plan in it"},
+		{"comments alone", rolloutPlan{Rollout: file("comments.yaml", "# groups:\n")}, "", "there is no plan in it"},
 		{"too long", rolloutPlan{Rollout: file("long.yaml", strings.Repeat("#", 1<<20+1))}, "", "long.yaml"},
 	} {
 		plan, err := tt.flags.plan()
