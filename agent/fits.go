@@ -28,7 +28,7 @@ func (s *shelf) fits(q question, c *candidate) bool {
 		}
 		return dates.MatchString(c.text)
 	case kindHowLong:
-		return durations.MatchString(c.text)
+		return durations.MatchString(c.text) && (!q.only("make") || q.weightIn(c.terms) > 0) // a visit takes long too
 	case kindHowMany:
 		switch {
 		case q.notion("price"):

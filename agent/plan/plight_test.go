@@ -54,6 +54,16 @@ func TestPlightOf(t *testing.T) {
 	}
 }
 
+func TestWhichOfTheTwo(t *testing.T) {
+	for question, want := range map[string]Template{"Which one came first?": Compare, "哪个更早？": Compare, "Which came first, do you think, in mathematics?": ""} {
+		in := Input{Question: question, Language: "en", History: []Exchange{{Question: "Compare the Penrose tiling and Rule 30"}}}
+		p := Make(testCatalogue(), in)
+		if p.Template != want || want == Compare && (len(p.Arguments.Exhibits) != 2 || !p.Arguments.Ranks) {
+			t.Errorf("%s: %q %+v", question, p.Template, p.Arguments)
+		}
+	}
+}
+
 func FuzzPlightOf(f *testing.F) {
 	f.Add("I'm hungry, what can we do?")
 	f.Add("我孩子不见了。。。怎么办")
