@@ -9,7 +9,6 @@ import (
 	_ "image/jpeg" // header readers, to refuse a huge picture before it is decoded
 	_ "image/png"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,6 +41,10 @@ type Options struct {
 	Threads int
 	// Logger gets one line per picture that is weak; nil logs nothing.
 	Logger *slog.Logger
+	// Before is the folder of an earlier index, or empty. If most of its pictures are still there, the new index keeps to
+	// the vocabulary, codebook and projection that were trained then: what did not change is then the same bytes in both,
+	// and need not travel to a kiosk again. Used when building.
+	Before string
 }
 
 func (o Options) threads() int {
@@ -69,6 +72,8 @@ type Report struct {
 	VectorIndex vector.Report `json:"vector_index"`
 	// Weak lists pictures with too few features to be recognised well, fewest first.
 	Weak []WeakReference `json:"weak,omitempty"`
+	// Kept says that the training of the index before was kept.
+	Kept bool `json:"kept,omitempty"`
 	// Neural is about the gallery's neural network, where it has one.
 	Neural *NeuralReport `json:"neural,omitempty"`
 }
@@ -91,7 +96,7 @@ const (
 	indexKind    = "DOCIDX1"
 	featuresKind = "DOCFEA1"
 	modelKind    = "DOCMOD1"
-	votesKind    = "DOCVOT2"
+	votesKind    = "DOCVOT3"
 )
 
 // index is the content of index.bin, as JSON.
@@ -100,6 +105,7 @@ type index struct {
 	Features   string    `json:"features_sha256"`
 	Model      string    `json:"model_sha256"`
 	Votes      string    `json:"votes_sha256"`
+	Trained    int       `json:"trained"` // pictures that it was trained on
 	Report     Report    `json:"report"`
 }
 
@@ -107,6 +113,7 @@ type index struct {
 type indexed struct {
 	ExhibitID string `json:"exhibit"`
 	Picture   string `json:"picture"`
+	Trained   bool   `json:"trained,omitempty"` // it is one of those that the index was trained on
 }
 
 // Limits of what is built.
@@ -134,17 +141,15 @@ func BuildIndex(ctx context.Context, refs []Reference, dir string, o Options) (R
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
-	rng := rand.New(rand.NewPCG(trainSeed, 0))
-	sample, total := sampleFeatures(sets, trainFeatures, rng)
-	if total == 0 {
-		return Report{}, fmt.Errorf("build recognition index: %w: no picture has features", ErrReference)
+	trained, kept := before(o.Before, sets)
+	if !kept {
+		if trained, err = train(ctx, sets, o.threads()); err != nil {
+			return Report{}, fmt.Errorf("build recognition index: %w", err)
+		}
 	}
-	vocabulary, err := voting.Train(sample, total, rng)
-	if err != nil {
-		return Report{}, fmt.Errorf("build recognition index: %w", err)
-	}
-	votes := voting.Build(vocabulary, sets)
-	model, vectors, err := train(ctx, sets, sample, total, rng, o.threads())
+	votes := voting.Build(trained.vocabulary, sets)
+	model := trained.model
+	vectors, err := vectorsOf(ctx, model, sets, o.threads())
 	if err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
@@ -155,11 +160,12 @@ func BuildIndex(ctx context.Context, refs []Reference, dir string, o Options) (R
 	if vectorReport.Recall < vector.MinRecall {
 		o.logger().Warn("vector index was asked for and loses neighbours", "kind", string(vectorReport.Kind), "recall", vectorReport.Recall)
 	}
-	report := summarise(refs, sets, model, vocabulary.Words(), vectorReport)
+	report := summarise(refs, sets, model, trained.vocabulary.Words(), vectorReport)
+	report.Kept = kept
 	for _, w := range report.Weak {
 		o.logger().Warn("reference picture has few features", "exhibit", w.ExhibitID, "picture", w.Picture, "features", w.Features)
 	}
-	if err := write(dir, refs, sets, model, votes, vectorIndex, report); err != nil {
+	if err := write(dir, refs, sets, trained, votes, vectorIndex, report); err != nil {
 		return Report{}, fmt.Errorf("build recognition index: %w", err)
 	}
 	return report, nil
@@ -243,87 +249,7 @@ func checkHeader(path string) error {
 	return nil
 }
 
-// The codebook has one centre per centreFeatures features of the collection, within the bounds: with fewer features a
-// centre stands for single features and not for a kind of them. 128 centres need some 5,000 features, which five
-// pictures have. 256 have the right work among the first ten more often (132 instead of 129 of 139 photos), but take
-// twice the time and space, for what the votes of local features mostly have already.
-const (
-	centreFeatures = 40
-	minCentres     = 16
-	maxCentres     = 128
-	dimensions     = 128
-
-	trainFeatures = 100_000 // features the vocabularies are trained on
-	trainVectors  = 400     // vectors the projection is trained on
-	trainSeed     = 0x0d0c
-)
-
-// train makes the codebook, from a sample of all features, the projection and one vector per set. A picture without
-// features has a vector of zeros: it is found by nobody.
-func train(ctx context.Context, sets []feature.Set, sample []byte, total int, rng *rand.Rand, threads int) (feature.Model, []float32, error) {
-	centres := min(max(total/centreFeatures, minCentres), maxCentres)
-	codebook, err := feature.TrainCodebook(sample, centres, rng)
-	if err != nil {
-		return feature.Model{}, nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return feature.Model{}, nil, err
-	}
-
-	// The projection is trained on the pictures and on windows of them, as it is asked for both.
-	windows := feature.Windows()
-	vlads := make([][][]float32, len(sets))
-	perSet := max(1, min(len(windows), trainVectors/len(sets)))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(threads)
-	for i, set := range sets {
-		g.Go(func() error {
-			vlads[i] = codebook.VLADs(set, codebook.Assign(set.Descriptors), windows[:perSet], minWindowFeatures)
-			return ctx.Err()
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return feature.Model{}, nil, err
-	}
-	var training [][]float32
-	for _, i := range rng.Perm(len(sets)) {
-		for _, v := range vlads[i] {
-			if v != nil && len(training) < trainVectors {
-				training = append(training, v)
-			}
-		}
-	}
-	if len(training) == 0 {
-		return feature.Model{}, nil, fmt.Errorf("%w: no picture has %d features", ErrReference, minWindowFeatures)
-	}
-	projection, err := feature.TrainProjection(training, dimensions)
-	if err != nil {
-		return feature.Model{}, nil, err
-	}
-	vectors := make([]float32, len(sets)*projection.Out)
-	for i := range sets {
-		copy(vectors[i*projection.Out:], projection.Apply(vlads[i][:1])[0])
-	}
-	return feature.Model{Codebook: codebook, Projection: projection}, vectors, nil
-}
-
-// sampleFeatures draws up to n descriptors evenly from all sets, and says how many there are.
-func sampleFeatures(sets []feature.Set, n int, rng *rand.Rand) (sample []byte, total int) {
-	for _, s := range sets {
-		total += s.Len()
-	}
-	share := min(1, float64(n)/float64(max(1, total)))
-	for _, s := range sets {
-		for i := range s.Len() {
-			if rng.Float64() < share {
-				sample = append(sample, s.Descriptors[i*feature.DescriptorBytes:(i+1)*feature.DescriptorBytes]...)
-			}
-		}
-	}
-	return sample, total
-}
-
-func write(dir string, refs []Reference, sets []feature.Set, model feature.Model, votes *voting.Index, vectors vector.Index, report Report) error {
+func write(dir string, refs []Reference, sets []feature.Set, t training, votes *voting.Index, vectors vector.Index, report Report) error {
 	content, err := feature.EncodeSets(sets)
 	if err != nil {
 		return err
@@ -332,7 +258,7 @@ func write(dir string, refs []Reference, sets []feature.Set, model feature.Model
 	if err != nil {
 		return err
 	}
-	modelSum, err := sealed.WriteFile(filepath.Join(dir, modelFile), modelKind, model.Encode())
+	modelSum, err := sealed.WriteFile(filepath.Join(dir, modelFile), modelKind, t.model.Encode())
 	if err != nil {
 		return err
 	}
@@ -345,10 +271,10 @@ func write(dir string, refs []Reference, sets []feature.Set, model feature.Model
 	}
 	x := index{
 		Features: fmt.Sprintf("%x", featuresSum), Model: fmt.Sprintf("%x", modelSum), Votes: fmt.Sprintf("%x", votesSum),
-		Report: report,
+		Trained: t.count, Report: report,
 	}
-	for _, r := range refs {
-		x.References = append(x.References, indexed{ExhibitID: r.ExhibitID, Picture: r.Picture})
+	for i, r := range refs {
+		x.References = append(x.References, indexed{ExhibitID: r.ExhibitID, Picture: r.Picture, Trained: t.on[i]})
 	}
 	list, err := json.Marshal(x)
 	if err != nil {

@@ -82,7 +82,7 @@ func FuzzOpenForgedIndex(f *testing.F) {
 		}
 	}
 	shot, _ := photo(f, 0, nil)
-	kinds := map[string]string{"index.bin": "DOCIDX1", "features.bin": "DOCFEA1", "model.bin": "DOCMOD1", "votes.bin": "DOCVOT2"}
+	kinds := map[string]string{"index.bin": "DOCIDX1", "features.bin": "DOCFEA1", "model.bin": "DOCMOD1", "votes.bin": "DOCVOT3"}
 	content := make(map[string][]byte)
 	for name, kind := range kinds {
 		dir := f.TempDir()

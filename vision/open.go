@@ -31,6 +31,7 @@ var ErrClosed = errors.New("recogniser is closed")
 // Recogniser names the exhibit on a photo. It is safe for concurrent use.
 type Recogniser struct {
 	references []indexed
+	trained    int // pictures that the index was trained on
 	sets       []feature.Set
 	model      feature.Model
 	vectors    vector.Index
@@ -101,7 +102,7 @@ func open(dir string) (_ *Recogniser, err error) {
 			return nil, fmt.Errorf("%w: %s belongs to another build", ErrDamaged, name)
 		}
 	}
-	r := &Recogniser{references: x.References, report: x.Report, vectors: vectors, unmap: unmap}
+	r := &Recogniser{references: x.References, report: x.Report, trained: x.Trained, vectors: vectors, unmap: unmap}
 	if r.sets, err = feature.DecodeSets(features); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

@@ -217,7 +217,7 @@ func prepareDemo(ctx context.Context, t *terminal, dir, gallery string) (demoHou
 		}
 	}
 	fmt.Fprintln(t.out, "  packing a release")
-	_, problems, err := buildRelease(ctx, t, gallery, filepath.Join(making, "release"), 1)
+	_, problems, err := buildRelease(ctx, t, gallery, filepath.Join(making, "release"), "", 1)
 	if err != nil {
 		printProblems(t.err, problems)
 		return demoHouse{}, err

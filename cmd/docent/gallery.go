@@ -72,6 +72,7 @@ type galleryBuildCmd struct {
 	Dir    string `arg:"" type:"existingdir" help:"Folder with gallery.yaml, or with catalogue.csv and pictures."`
 	Out    string `help:"Folder of the release; by default DIR/releases/NUMBER." placeholder:"RELEASE"`
 	Number int    `help:"Number of the release; by default one more than the last in DIR/releases."`
+	Before string `type:"existingdir" help:"Release before: what did not change since stays the same bytes, and need not travel to kiosks again. By default the last in DIR/releases." placeholder:"RELEASE"`
 	JSON   string `name:"json" help:"Write the release's manifest to this file." placeholder:"FILE"`
 
 	SelfTest bool `default:"true" negatable:"" help:"Try recognition on made-up visitors' photos of the pictures."`
@@ -79,13 +80,16 @@ type galleryBuildCmd struct {
 
 func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 	releases := filepath.Join(c.Dir, "releases")
-	number := c.Number
+	last, err := lastRelease(releases)
+	if err != nil {
+		return err
+	}
+	number, before := c.Number, c.Before
 	if number == 0 {
-		last, err := lastRelease(releases)
-		if err != nil {
-			return err
-		}
 		number = last + 1
+	}
+	if before == "" && last > 0 {
+		before = filepath.Join(releases, strconv.Itoa(last))
 	}
 	out := c.Out
 	if out == "" {
@@ -101,7 +105,7 @@ func (c galleryBuildCmd) Run(ctx context.Context, t *terminal) error {
 	if c.SelfTest {
 		tests = append(tests, selftest.Part{Options: vision.Options{Logger: t.log}})
 	}
-	manifest, problems, err := buildRelease(ctx, t, c.Dir, out, number, tests...)
+	manifest, problems, err := buildRelease(ctx, t, c.Dir, out, before, number, tests...)
 	printProblems(t.out, problems)
 	if err != nil {
 		return err
@@ -138,8 +142,9 @@ func (c galleryBuildCmd) printSelfTest(t *terminal, out string, m release.Manife
 	return nil
 }
 
-// buildRelease packs the folder dir into out, with everything a kiosk needs, and more parts behind it.
-func buildRelease(ctx context.Context, t *terminal, dir, out string, number int, more ...release.Part) (_ release.Manifest, _ []ingest.Problem, err error) {
+// buildRelease packs the folder dir into out, with everything a kiosk needs, and more parts behind it. before is the
+// release before, empty where there is none.
+func buildRelease(ctx context.Context, t *terminal, dir, out, before string, number int, more ...release.Part) (_ release.Manifest, _ []ingest.Problem, err error) {
 	builder, err := newContentBuilder(ctx, t.log)
 	if err != nil {
 		return release.Manifest{}, nil, usageError{err}
@@ -147,7 +152,11 @@ func buildRelease(ctx context.Context, t *terminal, dir, out string, number int,
 	defer func() { err = builder.close(err) }()
 	o := builder.options
 	o.Number = number
-	o.Parts = append([]release.Part{vision.IndexPart{Options: vision.Options{Logger: t.log}}}, more...)
+	recognition := vision.IndexPart{Options: vision.Options{Logger: t.log}}
+	if before != "" {
+		recognition.Options.Before = filepath.Join(before, release.PartsFolder, recognition.Name())
+	}
+	o.Parts = append([]release.Part{recognition}, more...)
 	return localindex.Build(ctx, dir, out, o)
 }
 

@@ -12,27 +12,33 @@ import (
 // ErrFormat is wrapped by errors about bytes that are not what Encode wrote.
 var ErrFormat = errors.New("malformed votes")
 
-const postingBytes = 16
+// featureBytes of a feature in the file: signature 8, word 2, direction 1, size 1.
+const featureBytes = 12
 
-// Encode writes an index: number of centres of each half (4 bytes), the centres, the first posting of each word (4
-// bytes each, one more than there are words), the postings (signature 8, picture 4, feature 2, direction 1,
-// size 1). Little-endian.
+// Encode writes an index: number of centres of each half (4 bytes), the centres, then the features in the order of the
+// pictures. Little-endian. They are not in the order of the words, in which they are searched: then a picture that changes
+// would change every part of the file, and all of it would travel to the kiosks.
 func (x *Index) Encode() []byte {
 	v := x.vocabulary
-	out := make([]byte, 0, 4+2*len(v.halves[0])+4*len(x.starts)+postingBytes*len(x.postings))
+	out := make([]byte, 0, 4+2*len(v.halves[0])+featureBytes*len(x.postings))
 	out = binary.LittleEndian.AppendUint32(out, uint32(v.size()))
 	out = append(out, v.halves[0]...)
 	out = append(out, v.halves[1]...)
-	for _, s := range x.starts {
-		out = binary.LittleEndian.AppendUint32(out, s)
+	first := make([]int, len(x.sets)) // of each picture's features
+	for i := 1; i < len(first); i++ {
+		first[i] = first[i-1] + x.sets[i-1].Len()
 	}
-	for i, p := range x.postings {
-		out = binary.LittleEndian.AppendUint64(out, x.signatures[i])
-		out = binary.LittleEndian.AppendUint32(out, p.picture)
-		out = binary.LittleEndian.AppendUint16(out, p.feature)
-		out = append(out, p.view.turn, p.view.size)
+	features := out[len(out):cap(out)]
+	for word := range v.Words() {
+		for i := x.starts[word]; i < x.starts[word+1]; i++ {
+			p := x.postings[i]
+			to := features[(first[p.picture]+int(p.feature))*featureBytes:]
+			binary.LittleEndian.PutUint64(to, x.signatures[i])
+			binary.LittleEndian.PutUint16(to[8:], uint16(word))
+			to[10], to[11] = p.view.turn, p.view.size
+		}
 	}
-	return out
+	return out[:cap(out)]
 }
 
 // Decode reads what Encode wrote of an index over sets.
@@ -42,7 +48,7 @@ func Decode(data []byte, sets []feature.Set) (*Index, error) {
 	}
 	k := int(binary.LittleEndian.Uint32(data))
 	data = data[4:]
-	if k < 1 || k > maxHalf || len(data) < 2*k*halfBytes+4*(k*k+1) {
+	if k < 1 || k > maxHalf || len(data) < 2*k*halfBytes {
 		return nil, fmt.Errorf("%w: %d centres in %d bytes", ErrFormat, k, len(data))
 	}
 	v := &Vocabulary{}
@@ -55,30 +61,36 @@ func Decode(data []byte, sets []feature.Set) (*Index, error) {
 	}
 	v.project()
 
-	x := &Index{vocabulary: v, starts: make([]uint32, k*k+1), sets: sets}
-	for i := range x.starts {
-		x.starts[i] = binary.LittleEndian.Uint32(data[4*i:])
-		if i == 0 && x.starts[0] != 0 || i > 0 && x.starts[i] < x.starts[i-1] {
-			return nil, fmt.Errorf("%w: word %d begins before the one ahead of it", ErrFormat, i)
-		}
+	n := 0
+	for _, s := range sets {
+		n += s.Len()
 	}
-	data = data[4*len(x.starts):]
-	n := int64(x.starts[len(x.starts)-1])
-	if n*postingBytes != int64(len(data)) {
-		return nil, fmt.Errorf("%w: %d postings in %d bytes", ErrFormat, n, len(data))
+	if n*featureBytes != len(data) {
+		return nil, fmt.Errorf("%w: %d features in %d bytes", ErrFormat, n, len(data))
+	}
+	x := &Index{vocabulary: v, starts: make([]uint32, k*k+1), sets: sets}
+	word := func(i int) int { return int(binary.LittleEndian.Uint16(data[i*featureBytes+8:])) }
+	for i := range n {
+		w := word(i)
+		if w >= k*k {
+			return nil, fmt.Errorf("%w: feature %d has word %d of %d", ErrFormat, i, w, k*k)
+		}
+		x.starts[w+1]++
+	}
+	for w := 1; w < len(x.starts); w++ {
+		x.starts[w] += x.starts[w-1]
 	}
 	x.postings, x.signatures = make([]posting, n), make([]uint64, n)
-	for i := range x.postings {
-		from := data[i*postingBytes:]
-		p := posting{
-			picture: binary.LittleEndian.Uint32(from[8:]),
-			feature: binary.LittleEndian.Uint16(from[12:]),
-			view:    view{turn: from[14], size: from[15]},
+	next := slices.Clone(x.starts)
+	i := 0
+	for picture, s := range sets {
+		for of := range s.Len() {
+			w, from := word(i), data[i*featureBytes:]
+			x.signatures[next[w]] = binary.LittleEndian.Uint64(from)
+			x.postings[next[w]] = posting{picture: uint32(picture), feature: uint16(of), view: view{turn: from[10], size: from[11]}}
+			next[w]++
+			i++
 		}
-		if int64(p.picture) >= int64(len(sets)) || int(p.feature) >= sets[p.picture].Len() {
-			return nil, fmt.Errorf("%w: posting %d names feature %d of picture %d", ErrFormat, i, p.feature, p.picture)
-		}
-		x.postings[i], x.signatures[i] = p, binary.LittleEndian.Uint64(from)
 	}
 	return x, nil
 }

@@ -55,6 +55,9 @@ func Build(v *Vocabulary, sets []feature.Set) *Index {
 	return x
 }
 
+// Vocabulary is what the features are told apart by.
+func (x *Index) Vocabulary() *Vocabulary { return x.vocabulary }
+
 // How features vote. Measured on the photos named in docs/recognition.md among 2,055 pictures: with 16 bits 4 of 139
 // photos less have the right picture first, with 22 none more, for twice the time; with 3 words 2 less, with 10 none
 // more. With only the 60 best by pose, 4 to 10 are lost.
