@@ -1,5 +1,5 @@
-// Package text is the keyword index of a release: Bleve (scorch) keeps the postings, written once when the release is
-// built and only read after that, and the passages are scored by BM25 as the textbooks have it. One document is one
+// Package text is the keyword index of a release: a segment of Bleve (zap) keeps the postings, written once when the release
+// is built and only read after that, and the passages are scored by BM25 as the textbooks have it. One document is one
 // passage.
 package text
 
@@ -8,13 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/blevesearch/bleve/v2"
 
 	"docent/internal/han"
 )
@@ -35,11 +31,9 @@ type Doc struct {
 // ErrNoDocs is returned when an index of nothing is asked for.
 var ErrNoDocs = errors.New("there is no text to index")
 
-// indexFolder is where Bleve's files are, below the folder of the index.
-const indexFolder = "bleve"
-
 // Build writes an index of docs into dir, which must be empty or not exist. Ids must be unique and not empty. Each group
-// of synonyms is a list of words or phrases that mean the same to a visitor.
+// of synonyms is a list of words or phrases that mean the same to a visitor. The same docs in the same order give the same
+// bytes, wherever and however often they are built.
 func Build(ctx context.Context, dir string, docs []Doc, synonyms [][]string) (err error) {
 	if len(docs) == 0 {
 		return fmt.Errorf("build text index %s: %w", dir, ErrNoDocs)
@@ -58,27 +52,7 @@ func Build(ctx context.Context, dir string, docs []Doc, synonyms [][]string) (er
 	if err != nil {
 		return fmt.Errorf("build text index %s: %w", dir, err)
 	}
-	// Bleve merges its segments in a folder of its own and moves the result: keep it on the same file system, and
-	// remove it whatever happens.
-	scratch, err := os.MkdirTemp(filepath.Dir(dir), ".text-")
-	if err != nil {
-		return fmt.Errorf("build text index %s: %w", dir, err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-
-	builder, err := bleve.NewBuilder(filepath.Join(dir, indexFolder), im, map[string]any{"buildPathPrefix": scratch})
-	if err != nil {
-		return fmt.Errorf("build text index %s: %w", dir, err)
-	}
-	for i, d := range docs {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("build text index %s: %w", dir, err)
-		}
-		if err := builder.Index(strconv.Itoa(i), d.fields()); err != nil {
-			return fmt.Errorf("index passage %s: %w", d.ID, err)
-		}
-	}
-	if err := builder.Close(); err != nil {
+	if err := writePostings(ctx, dir, im, docs); err != nil {
 		return fmt.Errorf("build text index %s: %w", dir, err)
 	}
 	return nil

@@ -2,10 +2,10 @@ package text
 
 import (
 	"container/list"
-	"context"
+	"fmt"
 	"sync"
 
-	index "github.com/blevesearch/bleve_index_api"
+	segment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
 // posting is one passage that has a term, and how often.
@@ -70,20 +70,13 @@ func (c *postingsCache) put(k termKey, postings []posting) {
 
 // postings returns the passages that have a term in a field. They are good until the next call with the same scores, and
 // must not be changed.
-func (x *Index) postings(ctx context.Context, term, field string, s *scores) ([]posting, error) {
+func (x *Index) postings(term, field string, s *scores) ([]posting, error) {
 	key := termKey{field, term}
 	if kept, ok := x.common.get(key); ok {
 		return kept, nil
 	}
-	reader, err := x.reader.TermFieldReader(ctx, []byte(term), field, true, false, false)
-	if err != nil {
-		return nil, err
-	}
-	found, err := x.read(reader, s.postings[:0])
+	found, err := s.reader.read(x.segment, key, x.numbers, s.postings[:0])
 	s.postings = found
-	if closing := reader.Close(); err == nil {
-		err = closing
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +86,42 @@ func (x *Index) postings(ctx context.Context, term, field string, s *scores) ([]
 	return found, nil
 }
 
-func (x *Index) read(reader index.TermFieldReader, found []posting) ([]posting, error) {
-	var doc index.TermFieldDoc
-	for {
-		p, err := reader.Next(&doc)
-		if err != nil || p == nil {
-			return found, err
+// postingsReader reads postings from a segment. It is used again by one search after the other, never by two at once.
+type postingsReader struct {
+	dictionaries map[string]segment.TermDictionary // by field
+	list         segment.PostingsList
+	iterator     segment.PostingsIterator
+}
+
+// read appends the postings of a term, with the numbers of the passages.
+func (r *postingsReader) read(from segment.Segment, k termKey, numbers []uint32, found []posting) ([]posting, error) {
+	dictionary, ok := r.dictionaries[k.field]
+	if !ok {
+		var err error
+		if dictionary, err = from.Dictionary(k.field); err != nil {
+			return found, fmt.Errorf("read terms of field %s: %w", k.field, err)
 		}
-		found = append(found, posting{x.numbers[p.ID.Value()], float32(p.Freq)})
+		if r.dictionaries == nil {
+			r.dictionaries = make(map[string]segment.TermDictionary)
+		}
+		r.dictionaries[k.field] = dictionary
+	}
+	var err error
+	if r.list, err = dictionary.PostingsList([]byte(k.term), nil, r.list); err != nil {
+		return found, fmt.Errorf("read postings of term %q: %w", k.term, err)
+	}
+	if r.list.Count() == 0 { // a list of nothing that was used before is no list to iterate over
+		return found, nil
+	}
+	r.iterator = r.list.Iterator(true, false, false, r.iterator)
+	for {
+		p, err := r.iterator.Next()
+		if err != nil {
+			return found, fmt.Errorf("read postings of term %q: %w", k.term, err)
+		}
+		if p == nil {
+			return found, nil
+		}
+		found = append(found, posting{numbers[p.Number()], float32(p.Frequency())})
 	}
 }

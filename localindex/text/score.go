@@ -41,6 +41,7 @@ type scores struct {
 	frequency []float32
 	holders   []uint32
 	postings  []posting
+	reader    postingsReader
 }
 
 func newScores(n int) *scores {
@@ -88,11 +89,11 @@ func (x *Index) score(ctx context.Context, l language, asked []weighted, s *scor
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := x.count(ctx, t.term, fieldAll+l.tag, once, s); err != nil {
+		if err := x.count(t.term, fieldAll+l.tag, once, s); err != nil {
 			return err
 		}
 		if len(s.holders) > 0 && l.titled { // what no text has, no title has: they are parts of it
-			if err := x.count(ctx, t.term, fieldTitle+l.tag, func(n uint32) float32 {
+			if err := x.count(t.term, fieldTitle+l.tag, func(n uint32) float32 {
 				p := &x.table.Passages[n]
 				return titleOccurrences / float32(1-shortB+shortB*float64(p.Title)/l.title)
 			}, s); err != nil {
@@ -100,7 +101,7 @@ func (x *Index) score(ctx context.Context, l language, asked []weighted, s *scor
 			}
 		}
 		if len(s.holders) > 0 && l.headed {
-			if err := x.count(ctx, t.term, fieldHeading+l.tag, func(n uint32) float32 {
+			if err := x.count(t.term, fieldHeading+l.tag, func(n uint32) float32 {
 				p := &x.table.Passages[n]
 				s.heading[n]++
 				return headingOccurrences / float32(1-shortB+shortB*float64(p.Heading)/l.heading)
@@ -137,8 +138,8 @@ func once(uint32) float32 { return 1 }
 
 // count adds the occurrences of a term in a field, each for what it is worth in that passage, to the frequencies of the
 // term.
-func (x *Index) count(ctx context.Context, term, field string, worth func(uint32) float32, s *scores) error {
-	postings, err := x.postings(ctx, term, field, s)
+func (x *Index) count(term, field string, worth func(uint32) float32, s *scores) error {
+	postings, err := x.postings(term, field, s)
 	if err != nil {
 		return err
 	}
@@ -152,10 +153,10 @@ func (x *Index) count(ctx context.Context, term, field string, worth func(uint32
 }
 
 // scoreIdentifiers adds to the passages of exhibits whose label or accession number stands in the question.
-func (x *Index) scoreIdentifiers(ctx context.Context, text, language string, s *scores) error {
+func (x *Index) scoreIdentifiers(text, language string, s *scores) error {
 	for _, word := range identifierWords(text) {
-		for _, t := range x.bleve.Mapping().AnalyzerNamed(identifier).Analyze([]byte(word)) {
-			if err := x.count(ctx, string(t.Term), fieldIdentifiers, once, s); err != nil {
+		for _, t := range x.mapping.AnalyzerNamed(identifier).Analyze([]byte(word)) {
+			if err := x.count(string(t.Term), fieldIdentifiers, once, s); err != nil {
 				return err
 			}
 		}

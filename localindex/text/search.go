@@ -5,16 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 
-	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis"
-	index "github.com/blevesearch/bleve_index_api"
+	"github.com/blevesearch/bleve/v2/mapping"
+	segment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
 // Limits of a search.
@@ -32,12 +31,12 @@ const (
 
 // Index is an opened index. It is safe for concurrent use.
 type Index struct {
-	bleve     bleve.Index
-	reader    index.IndexReader
+	segment   segment.Segment
+	mapping   *mapping.IndexMappingImpl
 	table     *table
 	synonyms  []synonymGroup
 	languages []language
-	numbers   []uint32 // passage number by Bleve's number
+	numbers   []uint32 // passage number by that in the segment
 	scratch   sync.Pool
 	common    *postingsCache
 
@@ -66,55 +65,43 @@ func Open(dir string) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open text index %s: %w", dir, err)
 	}
-	idx, err := bleve.OpenUsing(filepath.Join(dir, indexFolder), map[string]any{
-		"read_only":    true,
-		"bolt_timeout": "2s", // a lock held by a writer is an error, not an endless wait
-	})
+	im, err := newMapping(t.languages())
 	if err != nil {
 		return nil, fmt.Errorf("open text index %s: %w", dir, err)
 	}
-	x := &Index{bleve: idx, table: t, synonyms: newSynonymGroups(t.Synonyms), common: newPostingsCache()}
+	seg, err := openPostings(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open text index %s: %w", dir, err)
+	}
+	x := &Index{segment: seg, mapping: im, table: t, synonyms: newSynonymGroups(t.Synonyms), common: newPostingsCache()}
 	x.scratch.New = func() any { return newScores(len(t.Passages)) }
 	if err := x.prepare(); err != nil {
-		if x.reader != nil {
-			err = errors.Join(err, x.reader.Close())
-		}
-		return nil, errors.Join(fmt.Errorf("open text index %s: %w", dir, err), idx.Close())
+		return nil, errors.Join(fmt.Errorf("open text index %s: %w", dir, err), seg.Close())
 	}
 	return x, nil
 }
 
 // prepare reads the numbers of the passages and counts the languages.
 func (x *Index) prepare() error {
-	advanced, err := x.bleve.Advanced()
-	if err != nil {
-		return err
-	}
-	if x.reader, err = advanced.Reader(); err != nil {
-		return err
-	}
-	n, err := x.reader.DocCount()
-	if err != nil {
-		return err
-	}
-	if int(n) != len(x.table.Passages) {
+	n := x.segment.Count()
+	if n != uint64(len(x.table.Passages)) {
 		return fmt.Errorf("it has the postings of %d passages, its table %d", n, len(x.table.Passages))
 	}
 	x.numbers = make([]uint32, n)
 	seen := make([]bool, n)
 	for i := range n {
-		id, err := x.reader.ExternalID(index.NewIndexInternalID(nil, i))
+		id, err := x.segment.DocID(i)
 		if err != nil {
 			return err
 		}
-		number, err := strconv.ParseUint(id, 10, 32)
+		number, err := strconv.ParseUint(string(id), 10, 32)
 		if err != nil || number >= n || seen[number] {
 			return fmt.Errorf("passage %d has the number %q", i, id)
 		}
 		x.numbers[i], seen[number] = uint32(number), true
 	}
 	for _, tag := range x.table.languages() {
-		l := language{tag: tag, analyzer: x.bleve.Mapping().AnalyzerNamed(analyzerOf(tag))}
+		l := language{tag: tag, analyzer: x.mapping.AnalyzerNamed(analyzerOf(tag))}
 		if l.analyzer == nil {
 			return fmt.Errorf("there is no analyzer %s", analyzerOf(tag))
 		}
@@ -156,7 +143,7 @@ func (x *Index) Close() error {
 		return nil
 	}
 	x.closed = true
-	if err := errors.Join(x.reader.Close(), x.bleve.Close()); err != nil {
+	if err := x.segment.Close(); err != nil {
 		return fmt.Errorf("close text index: %w", err)
 	}
 	return nil
@@ -212,7 +199,7 @@ func (x *Index) SearchPreferring(ctx context.Context, q Query, exhibit string) (
 			return nil, nil, fmt.Errorf("search text index: %w", err)
 		}
 	}
-	if err := x.scoreIdentifiers(ctx, text, q.Language, s); err != nil {
+	if err := x.scoreIdentifiers(text, q.Language, s); err != nil {
 		return nil, nil, fmt.Errorf("search text index: %w", err)
 	}
 	all = x.best(q, s)

@@ -151,7 +151,7 @@ func TestSynonyms(t *testing.T) {
 
 func TestTerms(t *testing.T) {
 	index := build(t, museum())
-	analyzer := index.bleve.Mapping().AnalyzerNamed(prose)
+	analyzer := index.mapping.AnalyzerNamed(prose)
 	weightOf := func(question, term string) float64 {
 		for _, w := range terms(question, analyzer) {
 			if w.term == term {
