@@ -17,7 +17,7 @@ type posting struct {
 // Bounds of the postings that are kept decoded: reading a posting from Bleve takes about 50 ns, and common characters have
 // thousands, which nearly every question asks for again.
 const (
-	keptFrom     = 256     // passages that have a term, for it to be worth keeping
+	keptFrom     = 64      // passages that have a term, for it to be worth keeping
 	keptPostings = 500_000 // in all, 8 bytes each
 )
 
@@ -75,11 +75,14 @@ func (x *Index) postings(term, field string, s *scores) ([]posting, error) {
 	if kept, ok := x.common.get(key); ok {
 		return kept, nil
 	}
-	found, err := s.reader.read(x.segment, key, x.numbers, s.postings[:0])
-	s.postings = found
-	if err != nil {
-		return nil, err
+	found := s.postings[:0]
+	for i := range x.segments {
+		var err error
+		if found, err = s.readers[i].read(&x.segments[i], key, found); err != nil {
+			return nil, err
+		}
 	}
+	s.postings = found
 	if len(found) >= keptFrom {
 		x.common.put(key, append([]posting(nil), found...))
 	}
@@ -94,7 +97,7 @@ type postingsReader struct {
 }
 
 // read appends the postings of a term, with the numbers of the passages.
-func (r *postingsReader) read(from segment.Segment, k termKey, numbers []uint32, found []posting) ([]posting, error) {
+func (r *postingsReader) read(from *postingsSegment, k termKey, found []posting) ([]posting, error) {
 	dictionary, ok := r.dictionaries[k.field]
 	if !ok {
 		var err error
@@ -122,6 +125,6 @@ func (r *postingsReader) read(from segment.Segment, k termKey, numbers []uint32,
 		if p == nil {
 			return found, nil
 		}
-		found = append(found, posting{numbers[p.Number()], float32(p.Frequency())})
+		found = append(found, posting{from.numbers[p.Number()], float32(p.Frequency())})
 	}
 }

@@ -41,13 +41,13 @@ type scores struct {
 	frequency []float32
 	holders   []uint32
 	postings  []posting
-	reader    postingsReader
+	readers   []postingsReader // by segment
 }
 
-func newScores(n int) *scores {
+func newScores(n, segments int) *scores {
 	return &scores{
 		sum: make([]float64, n), covered: make([]float64, n), heading: make([]float64, n), asked: make([]float64, n),
-		frequency: make([]float32, n),
+		frequency: make([]float32, n), readers: make([]postingsReader, segments),
 	}
 }
 

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/blevesearch/bleve/v2/analysis"
 	"github.com/blevesearch/bleve/v2/mapping"
-	segment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
 // Limits of a search.
@@ -31,12 +29,11 @@ const (
 
 // Index is an opened index. It is safe for concurrent use.
 type Index struct {
-	segment   segment.Segment
+	segments  []postingsSegment // of consecutive passages
 	mapping   *mapping.IndexMappingImpl
 	table     *table
 	synonyms  []synonymGroup
 	languages []language
-	numbers   []uint32 // passage number by that in the segment
 	scratch   sync.Pool
 	common    *postingsCache
 
@@ -69,36 +66,26 @@ func Open(dir string) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open text index %s: %w", dir, err)
 	}
-	seg, err := openPostings(dir)
+	segments, err := openPostings(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open text index %s: %w", dir, err)
 	}
-	x := &Index{segment: seg, mapping: im, table: t, synonyms: newSynonymGroups(t.Synonyms), common: newPostingsCache()}
-	x.scratch.New = func() any { return newScores(len(t.Passages)) }
+	x := &Index{segments: segments, mapping: im, table: t, synonyms: newSynonymGroups(t.Synonyms), common: newPostingsCache()}
+	x.scratch.New = func() any { return newScores(len(t.Passages), len(segments)) }
 	if err := x.prepare(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open text index %s: %w", dir, err), seg.Close())
+		return nil, errors.Join(fmt.Errorf("open text index %s: %w", dir, err), closePostings(segments))
 	}
 	return x, nil
 }
 
-// prepare reads the numbers of the passages and counts the languages.
+// prepare checks the number of passages and counts the languages.
 func (x *Index) prepare() error {
-	n := x.segment.Count()
-	if n != uint64(len(x.table.Passages)) {
-		return fmt.Errorf("it has the postings of %d passages, its table %d", n, len(x.table.Passages))
+	n := 0
+	for _, s := range x.segments {
+		n += len(s.numbers)
 	}
-	x.numbers = make([]uint32, n)
-	seen := make([]bool, n)
-	for i := range n {
-		id, err := x.segment.DocID(i)
-		if err != nil {
-			return err
-		}
-		number, err := strconv.ParseUint(string(id), 10, 32)
-		if err != nil || number >= n || seen[number] {
-			return fmt.Errorf("passage %d has the number %q", i, id)
-		}
-		x.numbers[i], seen[number] = uint32(number), true
+	if n != len(x.table.Passages) {
+		return fmt.Errorf("it has the postings of %d passages, its table %d", n, len(x.table.Passages))
 	}
 	for _, tag := range x.table.languages() {
 		l := language{tag: tag, analyzer: x.mapping.AnalyzerNamed(analyzerOf(tag))}
@@ -143,7 +130,7 @@ func (x *Index) Close() error {
 		return nil
 	}
 	x.closed = true
-	if err := x.segment.Close(); err != nil {
+	if err := closePostings(x.segments); err != nil {
 		return fmt.Errorf("close text index: %w", err)
 	}
 	return nil

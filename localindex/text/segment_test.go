@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -46,7 +47,7 @@ func manyDocs(n int) []Doc {
 
 func TestSameDocsGiveSameBytes(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	for _, n := range []int{1, 7, batch, 2*batch + 7} {
+	for _, n := range []int{1, 7, batch, 3*batch + 7} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			docs := manyDocs(n)
 			var first map[string]string
@@ -63,8 +64,8 @@ func TestSameDocsGiveSameBytes(t *testing.T) {
 					t.Fatalf("build %d differs (-first +this):\n%s", i, diff)
 				}
 			}
-			if len(first) != 2 {
-				t.Errorf("the index has the files %v", first)
+			if want := 1 + len(runs(docs)); len(first) != want {
+				t.Errorf("the index has the files %v, want %d", first, want)
 			}
 		})
 	}
@@ -136,5 +137,41 @@ func TestOpensBleveIndexes(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-older +newer):\n%s", question, diff)
 		}
+	}
+}
+
+// TestOneTextChangesOneSegment makes sure that what a kiosk has of the other segments stays good.
+func TestOneTextChangesOneSegment(t *testing.T) {
+	var docs []Doc
+	for i := range 4000 {
+		exhibit := "exhibit-" + strconv.Itoa(i/10)
+		docs = append(docs, Doc{ID: strconv.Itoa(i), Text: "a vessel of bronze, number " + strconv.Itoa(i), Language: "en", Exhibit: exhibit})
+	}
+	segments := func(docs []Doc) map[string]bool {
+		dir := filepath.Join(t.TempDir(), "text")
+		if err := Build(t.Context(), dir, docs, nil); err != nil {
+			t.Fatal(err)
+		}
+		found := make(map[string]bool)
+		for file, sum := range sums(t, dir) {
+			if file != tableFile {
+				found[sum] = true
+			}
+		}
+		return found
+	}
+	before := segments(docs)
+	if len(before) < 3 || len(before) > mostSegments {
+		t.Fatalf("%d passages are in %d segments", len(docs), len(before))
+	}
+	added := Doc{ID: "added", Text: "one more text", Language: "en", Exhibit: docs[100].Exhibit}
+	changed := 0
+	for sum := range segments(slices.Insert(slices.Clone(docs), 101, added)) {
+		if !before[sum] {
+			changed++
+		}
+	}
+	if changed != 1 {
+		t.Errorf("a passage more changed %d of %d segments", changed, len(before))
 	}
 }
