@@ -125,6 +125,8 @@ func (e *objectError) Unwrap() error { return e.err }
 type doubter interface {
 	// Wrong says that an object is not what was signed, and tells whether to fetch it again.
 	Wrong(name string) (again bool)
+	// Right says that it is.
+	Right(name string)
 }
 
 // object fetches an object into dir under its hash, again where the source knows another way.
@@ -203,6 +205,9 @@ func (f *fetcher) attempt(ctx context.Context, dir string, want bundle.Chunk, co
 	}
 	if sum != want.SHA256 {
 		return errors.Join(&objectError{"wrong_hash", fmt.Errorf("object %s has other bytes", want.SHA256)}, os.Remove(path+".part"))
+	}
+	if d, ok := f.source.(doubter); ok {
+		d.Right(want.SHA256)
 	}
 	if err := part.Sync(); err != nil {
 		return err

@@ -57,7 +57,8 @@ type Mirror struct {
 	now    func() time.Time
 
 	mu     sync.Mutex
-	failed int       // in a row
+	failed int       // requests in a row
+	wrong  int       // files in a row that were not what they should be
 	rest   time.Time // until when it is left alone
 	pause  time.Duration
 	why    error // of the last failure
@@ -153,7 +154,7 @@ func (m *Mirror) Close() { m.client.CloseIdleConnections() }
 func (m *Mirror) Trouble() (until time.Time, why error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.failed < failures {
+	if m.trusted() {
 		return time.Time{}, nil
 	}
 	return m.rest, m.why
@@ -194,15 +195,46 @@ func (m *Mirror) Fetch(ctx context.Context, req wire.Fetch) (wire.Chunk, error) 
 	return c, nil
 }
 
-// Failed counts against the mirror what was found out later: a file of it was not what it should be.
-func (m *Mirror) Failed(err error) { m.end(err) }
+// Failed counts against the mirror what was found out later: a file of it was not what it should be. Answers alone make no
+// good for that, as a server may answer every request with some page of its own; Proved does.
+func (m *Mirror) Failed(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wrong++
+	m.blame(err)
+}
+
+// Proved says that a file of the mirror was what it should be.
+func (m *Mirror) Proved() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wrong = 0
+	m.forgive()
+}
+
+// trusted tells whether the mirror is in use. It is called with mu held, as are blame and forgive.
+func (m *Mirror) trusted() bool { return m.failed < failures && m.wrong < failures }
+
+func (m *Mirror) blame(err error) {
+	m.why = err
+	if !m.trusted() {
+		m.pause = max(restFirst, min(restLonger, 2*m.pause))
+		m.rest = m.now().Add(m.pause)
+	}
+}
+
+func (m *Mirror) forgive() {
+	if m.failed == 0 && m.wrong == 0 {
+		m.pause, m.why = 0, nil
+	}
+}
 
 // begin refuses while the mirror is left alone. After that one request tries it.
 func (m *Mirror) begin() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	if m.failed < failures {
+	if m.trusted() {
 		return nil
 	}
 	if now.Before(m.rest) {
@@ -216,14 +248,12 @@ func (m *Mirror) end(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil {
-		m.failed, m.pause, m.why = 0, 0, nil
+		m.failed = 0
+		m.forgive()
 		return
 	}
-	m.why = err
-	if m.failed++; m.failed >= failures {
-		m.pause = max(restFirst, min(restLonger, 2*m.pause))
-		m.rest = m.now().Add(m.pause)
-	}
+	m.failed++
+	m.blame(err)
 }
 
 func (m *Mirror) get(ctx context.Context, p string, req wire.Fetch, c *wire.Chunk) error {

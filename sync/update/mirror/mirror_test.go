@@ -194,6 +194,56 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
+// TestPagesForFiles: a server that answers everything with some page of its own is left alone, however often it answers;
+// a file that proves right makes good for wrong ones.
+func TestPagesForFiles(t *testing.T) {
+	asked := 0
+	m := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = w.Write([]byte("<!doctype html><title>Sign in</title>"))
+	}))
+	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	m.now = func() time.Time { return now }
+	wrong := errors.New("it is a page")
+	ask := func() error {
+		_, err := m.Fetch(t.Context(), wire.Fetch{Name: sum(nil), Length: 4})
+		return err
+	}
+	for i := range failures {
+		for range 2 {
+			if err := ask(); err != nil {
+				t.Fatalf("file %d: %v", i, err)
+			}
+		}
+		m.Failed(wrong)
+	}
+	for i, rest := range []time.Duration{restFirst, 2 * restFirst, 4 * restFirst} {
+		asked = 0
+		if err := ask(); !errors.Is(err, ErrResting) || asked != 0 {
+			t.Errorf("rest %d: %v, asked %d times", i, err, asked)
+		}
+		if until, why := m.Trouble(); !errors.Is(why, wrong) || !until.Equal(now.Add(rest)) {
+			t.Errorf("rest %d: %v until %v", i, why, until)
+		}
+		now = now.Add(rest)
+		if err := ask(); err != nil || asked != 1 {
+			t.Errorf("after rest %d: %v, asked %d times", i, err, asked)
+		}
+		if err := ask(); !errors.Is(err, ErrResting) {
+			t.Errorf("after rest %d a second request before the first one proved right: %v", i, err)
+		}
+		m.Failed(wrong)
+	}
+	m.Proved()
+	if _, why := m.Trouble(); why != nil {
+		t.Error(why)
+	}
+	m.Failed(wrong)
+	if err := ask(); err != nil {
+		t.Errorf("one wrong file after a right one: %v", err)
+	}
+}
+
 func TestCertificates(t *testing.T) {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()

@@ -73,6 +73,7 @@ func (w *whim) Fetch(ctx context.Context, req wire.Fetch) (wire.Chunk, error) {
 }
 
 func (w *whim) Failed(error) {}
+func (w *whim) Proved()      {}
 
 // anything shows any release that is whole.
 type anything struct{}

@@ -17,10 +17,11 @@ type Source interface {
 	Fetch(ctx context.Context, req wire.Fetch) (wire.Chunk, error)
 }
 
-// Mirror is a source that wants to know of its failures.
+// Mirror is a source that wants to know what became of its files.
 type Mirror interface {
 	Source
 	Failed(err error)
+	Proved()
 }
 
 // maxNoted bounds the objects of which it is known where they came from.
@@ -87,7 +88,7 @@ func New(opt Options) *Ways {
 	return w
 }
 
-// faulty is a source on a line that can be told of failures.
+// faulty is a source on a line that can be told what its files were.
 type faulty struct {
 	Source
 	mirror Mirror
@@ -193,6 +194,19 @@ func (w *Ways) Wrong(name string) (again bool) {
 	}
 	w.barred[name] = before | gave&^lastBit
 	return w.barred[name] != before
+}
+
+// Right says that an object that has come is what was signed: what gave some of it gave that right.
+func (w *Ways) Right(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	gave := w.gave[name]
+	delete(w.gave, name)
+	for _, way := range w.ways {
+		if f, ok := way.Source.(faulty); ok && gave&way.bit != 0 {
+			f.mirror.Proved()
+		}
+	}
 }
 
 // Came is how many bytes of objects have come over each way.

@@ -23,6 +23,7 @@ type fake struct {
 	err    error
 	asked  int
 	failed int
+	proved int
 }
 
 func (f *fake) Fetch(_ context.Context, req wire.Fetch) (wire.Chunk, error) {
@@ -40,6 +41,7 @@ func (f *fake) Fetch(_ context.Context, req wire.Fetch) (wire.Chunk, error) {
 }
 
 func (f *fake) Failed(error) { f.failed++ }
+func (f *fake) Proved()      { f.proved++ }
 
 var errAway = errors.New("away")
 
@@ -116,6 +118,25 @@ func TestMetadataIsTheHubs(t *testing.T) {
 	}
 	if got := ask(stick, object); got != "of the mirror" {
 		t.Error(got)
+	}
+}
+
+// TestRight: the mirror is told of an object that proved right only where it gave some of it.
+func TestRight(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stick *fake
+		told  int
+	}{"from the mirror": {&fake{}, 1}, "from a stick": {&fake{data: content}, 0}} {
+		mirror := &fake{data: content}
+		w := New(Options{Sticks: tt.stick, Mirror: mirror, Hub: &fake{data: content}})
+		if _, err := w.Fetch(t.Context(), wire.Fetch{Name: object, Length: 5}); err != nil {
+			t.Fatal(err)
+		}
+		w.Right(object)
+		w.Right(object) // of which it gave nothing since
+		if mirror.proved != tt.told {
+			t.Errorf("%s: the mirror was told %d times", name, mirror.proved)
+		}
 	}
 }
 
