@@ -15,6 +15,7 @@ import (
 	"docent/sync/hub/authority"
 	"docent/sync/hub/brokerfiles"
 	"docent/sync/hub/content"
+	"docent/sync/hub/hold"
 	"docent/sync/hub/ingest"
 	"docent/sync/hub/jetstream"
 	"docent/sync/hub/mochi"
@@ -66,6 +67,7 @@ type Hub struct {
 	cfg   Config
 	log   *slog.Logger
 	ready chan struct{}
+	alone bool // no other process may work with its folder, where that has the database
 
 	guard     guard
 	holds     remembered
@@ -73,7 +75,8 @@ type Hub struct {
 	strangers chan struct{}          // capacity 1: there are unknown ones
 
 	// Set before ready is closed, unchanged afterwards.
-	db        *sql.DB // nil: SQLite and files
+	db        *sql.DB    // nil: SQLite and files
+	lock      *hold.Lock // nil: a database that hubs share
 	store     *store.Store
 	authority *authority.Authority // nil in clear
 	enrolment *enrolment
@@ -120,7 +123,7 @@ func New(cfg Config) (*Hub, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	return &Hub{cfg: cfg, log: cfg.Logger, ready: make(chan struct{}), unknown: make(chan store.Certificate, unknownLen), strangers: make(chan struct{}, 1)}, nil
+	return &Hub{cfg: cfg, log: cfg.Logger, alone: true, ready: make(chan struct{}), unknown: make(chan store.Certificate, unknownLen), strangers: make(chan struct{}, 1)}, nil
 }
 
 // loopback refuses an address that other machines can reach.

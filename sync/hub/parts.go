@@ -7,6 +7,7 @@ import (
 
 	"docent/sync/hub/authority"
 	"docent/sync/hub/content"
+	"docent/sync/hub/hold"
 	"docent/sync/hub/postgres"
 	"docent/sync/hub/store"
 	"docent/sync/hub/visits"
@@ -41,6 +42,11 @@ func (h *Hub) open(ctx context.Context) (err error) {
 
 func (h *Hub) openStore(ctx context.Context) (err error) {
 	if h.cfg.Database == "" {
+		if h.alone {
+			if h.lock, err = hold.Folder(h.cfg.Dir); err != nil {
+				return err
+			}
+		}
 		h.store, err = store.Open(ctx, filepath.Join(h.cfg.Dir, "hub.db"))
 		return err
 	}
@@ -77,6 +83,9 @@ func (h *Hub) close() error {
 	}
 	if h.db != nil {
 		errs = append(errs, h.db.Close())
+	}
+	if h.lock != nil { // last: nobody opens what is still being closed
+		errs = append(errs, h.lock.Close())
 	}
 	return errors.Join(errs...)
 }

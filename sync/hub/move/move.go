@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"docent/internal/durable"
+	"docent/sync/hub/hold"
 	"docent/sync/hub/postgres"
 	"docent/sync/hub/sqlite"
 	"docent/sync/hub/store"
@@ -19,7 +20,7 @@ import (
 
 // Errors of moving.
 var (
-	ErrRunning  = errors.New("a hub is using it; stop it first")
+	ErrRunning  = hold.ErrInUse
 	ErrNotEmpty = errors.New("it is not empty")
 	ErrDiffers  = errors.New("the copy differs from what was copied")
 )
@@ -50,6 +51,14 @@ func (r Report) Rows() (n int64) {
 // ToPostgres copies what a hub has in its folder into an empty database. All of it is there in the end, verified, or
 // nothing is. The hub must not run. Keys stay in the folder, and so does all that was copied.
 func ToPostgres(ctx context.Context, dir, url string) (r Report, err error) {
+	if _, err := os.Stat(filepath.Join(dir, "hub.db")); err != nil {
+		return Report{}, fmt.Errorf("move from %s: %w", dir, err)
+	}
+	lock, err := hold.Folder(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("move from %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	from, err := openFolder(ctx, dir)
 	if err != nil {
 		return Report{}, fmt.Errorf("move from %s: %w", dir, err)
@@ -116,6 +125,11 @@ func ToFolder(ctx context.Context, url, dir string) (r Report, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Report{}, fmt.Errorf("move to %s: %w", dir, err)
 	}
+	lock, err := hold.Folder(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("move to %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	work, err := os.MkdirTemp(dir, ".moving-")
 	if err != nil {
 		return Report{}, fmt.Errorf("move to %s: %w", dir, err)
