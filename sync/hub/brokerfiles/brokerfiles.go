@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"text/template"
 	"time"
 
@@ -37,6 +39,8 @@ const (
 	certificateFile = "server.crt"
 	keyFile         = "server.key"
 	listFile        = "revoked.crl" // Mosquitto only
+	mosquittoList   = "kiosks.acl"
+	natsList        = "kiosks.conf"
 )
 
 var (
@@ -115,7 +119,37 @@ func New(opt Options) (*Files, error) {
 			return nil, fmt.Errorf("broker files: worker: %w", err)
 		}
 	}
+	for _, r := range opt.Routes {
+		if err := CheckRoute(r); err != nil {
+			return nil, fmt.Errorf("broker files: %w", err)
+		}
+	}
+	for kind, names := range of {
+		for _, name := range names {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil && kind != opt.Kind {
+				return nil, fmt.Errorf("broker files: %s has %s, which is of %s; name a folder of its own for %s", dir, name, kind, opt.Kind)
+			}
+		}
+	}
 	return &Files{opt: opt}, nil
+}
+
+// of are files by which a broker's folder is known.
+var of = map[Kind][]string{
+	Mosquitto: {"docent.conf", mosquittoList, listFile},
+	NATS:      {"nats.conf", natsList},
+}
+
+// CheckRoute says what is wrong with the address of another server of a cluster, if anything.
+func CheckRoute(route string) error {
+	u, err := url.Parse(route)
+	if err != nil || u.Scheme != "nats" || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("route %q is not of the form nats://HOST:PORT", route)
+	}
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+		return fmt.Errorf("route %q is not of the form nats://HOST:PORT: it has no port", route)
+	}
+	return nil
 }
 
 // entry is one certificate that lets a kiosk in.
@@ -229,9 +263,9 @@ func (f *Files) render(entries []entry) error {
 // listed is the file that lists the kiosks.
 func (f *Files) listed() string {
 	if f.opt.Kind == NATS {
-		return "kiosks.conf"
+		return natsList
 	}
-	return "kiosks.acl"
+	return mosquittoList
 }
 
 // certificate makes the broker's certificate where there is none that holds for long enough.

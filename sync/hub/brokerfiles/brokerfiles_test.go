@@ -156,9 +156,36 @@ func TestWrittenAgain(t *testing.T) {
 	}
 }
 
+func TestCheckRoute(t *testing.T) {
+	for route, good := range map[string]bool{
+		"nats://n2.example:6222": true, "nats://10.0.0.2:6222": true, "nats://[::1]:6222": true,
+		"n2.example:6222": false, "n2.example": false, "nats://n2.example": false, "nats://:6222": false, "http://n2.example:6222": false, "nats://n2:0": false,
+		"nats://n2:70000": false, "nats://n2:6222/x": false, "nats://u:p@n2:6222": false, "nats://n2:6222,nats://n3:6222": false, "": false,
+	} {
+		if err := CheckRoute(route); (err == nil) != good {
+			t.Errorf("%q: %v", route, err)
+		}
+	}
+}
+
+// TestOtherBroker: a folder is one broker's.
+func TestOtherBroker(t *testing.T) {
+	now := time.Now()
+	for kind, other := range map[Kind]Kind{Mosquitto: NATS, NATS: Mosquitto} {
+		f, dir := files(t, kind, &now)
+		write(t, f, certificates(), now)
+		if _, err := New(Options{Kind: other, Dir: dir}); err == nil || !strings.Contains(err.Error(), "which is of "+string(kind)) {
+			t.Errorf("%s where %s is: %v", other, kind, err)
+		}
+		if _, err := New(Options{Kind: kind, Dir: dir}); err != nil {
+			t.Errorf("%s again: %v", kind, err)
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	for name, o := range map[string]Options{
-		"another broker": {Kind: "rabbit", Dir: "x"}, "a worker that is no name": {Kind: NATS, Dir: "x", Workers: []string{"a b"}},
+		"another broker": {Kind: "rabbit", Dir: "x"}, "a route without a port": {Kind: NATS, Dir: "x", Routes: []string{"nats://n2"}}, "a worker that is no name": {Kind: NATS, Dir: "x", Workers: []string{"a b"}},
 	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%s: taken", name)
