@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"docent/localindex/release"
+	"docent/sync/hub/rollout"
 	"docent/sync/update/bundle"
 	"docent/sync/update/trust"
 )
@@ -33,6 +34,10 @@ func (c gallerySignCmd) Run(ctx context.Context, t *terminal) error {
 	if _, err := os.Stat(filepath.Join(c.Release, release.ManifestFile)); errors.Is(err, fs.ErrNotExist) {
 		return usageError{fmt.Errorf("%s is no release: give the folder that docent gallery build wrote, such as my-gallery/releases/1", c.Release)}
 	}
+	m, err := release.Verify(ctx, c.Release) // before anything is made: what is damaged leaves nothing behind
+	if err != nil {
+		return err
+	}
 	var hub ed25519.PublicKey
 	if c.HubKey != "" {
 		data, err := os.ReadFile(c.HubKey)
@@ -43,8 +48,15 @@ func (c gallerySignCmd) Run(ctx context.Context, t *terminal) error {
 			return fmt.Errorf("read the hub's key %s: %w", c.HubKey, err)
 		}
 	}
+	had, err := c.hasKeys()
+	if err != nil {
+		return err
+	}
 	author, err := trust.OpenAuthor(c.Keys, hub, time.Now)
 	if err != nil {
+		return err
+	}
+	if err := newestOf(author, m); err != nil {
 		return err
 	}
 	if c.Rotate {
@@ -73,9 +85,41 @@ func (c gallerySignCmd) Run(ctx context.Context, t *terminal) error {
 			return fmt.Errorf("write signed release: %w", err)
 		}
 	}
+	if !had {
+		if _, err := fmt.Fprintf(t.out, "New signing keys are in %s. Kiosks trust these alone: keep them safe.\n", c.Keys); err != nil {
+			return err
+		}
+	}
 	_, err = fmt.Fprintf(t.out, "Release %s is signed. Next: docent gallery publish %s --hub http://…\nKiosks trust it by hub.root: %s\n",
 		x.ReleaseID, c.Out, filepath.Join(c.Keys, "metadata", "1.root.json"))
 	return err
+}
+
+// hasKeys tells whether there are keys, and refuses a folder without them unless they are to be made there. It makes nothing.
+func (c gallerySignCmd) hasKeys() (bool, error) {
+	_, err := os.Stat(filepath.Join(c.Keys, "metadata", "1.root.json"))
+	switch {
+	case err == nil:
+		return true, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("signing keys: %w", err)
+	case c.HubKey == "":
+		return false, usageError{fmt.Errorf("no keys in %s; is that the folder? For the first time add --hub-key hub.pem", c.Keys)}
+	}
+	return false, nil
+}
+
+// newestOf refuses a release with a lower number than one that was signed: kiosks would never go to it.
+func newestOf(author *trust.Author, m release.Manifest) error {
+	last, err := author.Last()
+	if err != nil || len(last) == 0 {
+		return err
+	}
+	if newest := last[len(last)-1]; m.Number < newest.Number {
+		return usageError{fmt.Errorf("release %s is lower than %s, which is signed already: build it again with --number %d, or, where it was published, docent rollout start --number %d",
+			m.ID, newest.ReleaseID, newest.Number+1, m.Number)}
+	}
+	return nil
 }
 
 type galleryPublishCmd struct {
@@ -124,10 +168,7 @@ func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	var published struct {
-		ReleaseID string `json:"release_id"`
-		Rollout   string `json:"rollout"`
-	}
+	var published publishedRelease
 	in := map[string]any{"files": files, "by": c.by()}
 	if plan != nil {
 		in["rollout"] = plan
@@ -135,12 +176,42 @@ func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
 	if err := h.send(ctx, http.MethodPost, "/content/release", in, &published); err != nil {
 		return err
 	}
+	if published.Again {
+		return c.again(t, published, len(lacks.Missing))
+	}
 	who := "Kiosks show it"
 	if plan != nil {
 		who = "The kiosks of its first group show it"
 	}
-	_, err = fmt.Fprintf(t.out, "Release %s is published: %s sent, %d kB. %s as soon as nobody is there. How far it is: docent rollout show %s\n",
-		published.ReleaseID, count(len(lacks.Missing), "object"), sent/1000, who, published.Rollout)
+	_, err = fmt.Fprintf(t.out, "Release %s is published: %s sent, %d kB. %s as soon as nobody is there. How far it is: %s\n",
+		published.ID, count(len(lacks.Missing), "object"), sent/1000, who, c.next("docent rollout show "+published.Rollout))
+	if err != nil || len(published.Lacking) == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(t.out, "Note: this hub does not have release %s: there is nothing to go back to. If you have its bundle: %s\n",
+		numbers(published.Lacking), c.next("docent gallery publish BUNDLE"))
+	return err
+}
+
+// publishedRelease is the hub's answer about a release that was handed over.
+type publishedRelease struct {
+	rollout.Release
+	Rollout string            `json:"rollout"`
+	Again   bool              `json:"again"`  // it was published before
+	Newest  bool              `json:"newest"` // of those that are published
+	Lacking []rollout.Release `json:"lacking"`
+}
+
+// again tells of a release that was published before, of which the hub lacked some objects or none.
+func (c galleryPublishCmd) again(t *terminal, p publishedRelease, lacked int) error {
+	start := "docent rollout start"
+	if !p.Newest {
+		start += fmt.Sprintf(" --number %d", p.Number)
+	}
+	if lacked == 0 {
+		return fmt.Errorf("release %s is already published; to roll it out again: %s", p.ID, c.next(start))
+	}
+	_, err := fmt.Fprintf(t.out, "Release %s was published before; its pieces are here now. To roll it out: %s\n", p.ID, c.next(start))
 	return err
 }
 
@@ -180,6 +251,9 @@ const requestTimeout = 2 * time.Minute
 
 // send sends bytes, or anything else as JSON, and reads the answer into out where it is not nil.
 func (h hubClient) send(ctx context.Context, method, path string, body, out any) error {
+	if err := checkPage(h.base); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	data, raw := body.([]byte)
@@ -199,12 +273,17 @@ func (h hubClient) send(ctx context.Context, method, path string, body, out any)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the hub: %w", err)
+		return fmt.Errorf("ask the hub: %w", noPage(h.base, err))
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
 	if err != nil {
 		return fmt.Errorf("read the hub's answer: %w", err)
+	}
+	if res.StatusCode >= 300 || out != nil && !json.Valid(answer) {
+		if err := askPage(ctx, h.base); err != nil {
+			return err
+		}
 	}
 	if res.StatusCode >= 300 {
 		var problem struct {

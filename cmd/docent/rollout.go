@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -127,7 +128,19 @@ type toldRollout struct {
 	rollout.Rollout
 	Tallies []rollout.Tally  `json:"tallies"`
 	Kiosks  []rollout.Member `json:"kiosks"`
+	Unknown []rollout.Kiosk  `json:"unknown"` // of Kiosks, those that the hub does not know
 }
+
+// next is a command to type next, for the same hub.
+func (p hubPage) next(command string) string {
+	if p.Hub == "" || p.Hub == defaultHub {
+		return command
+	}
+	return command + " --hub " + p.Hub
+}
+
+// defaultHub is the default of hubPage's address.
+const defaultHub = "http://127.0.0.1:8081"
 
 type rolloutListCmd struct {
 	hubPage
@@ -138,6 +151,7 @@ func (c rolloutListCmd) Run(ctx context.Context, t *terminal) error {
 	var in struct {
 		Rollouts []toldRollout     `json:"rollouts"`
 		Releases []rollout.Release `json:"releases"`
+		Lacking  []rollout.Release `json:"lacking"`
 	}
 	if err := c.call(ctx, http.MethodGet, "/api/v1/rollouts", nil, &in); err != nil {
 		return err
@@ -146,7 +160,7 @@ func (c rolloutListCmd) Run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	if len(in.Rollouts) == 0 {
-		_, err := fmt.Fprintln(t.out, "No release has been rolled out yet. Publish one: docent gallery publish BUNDLE")
+		_, err := fmt.Fprintln(t.out, "No release has been rolled out yet. Publish one: "+c.next("docent gallery publish BUNDLE"))
 		return err
 	}
 	table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
@@ -157,17 +171,28 @@ func (c rolloutListCmd) Run(ctx context.Context, t *terminal) error {
 		if r.Back {
 			name += " (back)"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d of %d\t%d\t%d\t%d\t%s\n", r.ID, name, r.State, sum.Succeeded, sum.Total(), sum.Failed, sum.Running, sum.Waiting, r.CreatedAt.Local().Format(time.DateTime))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d of %d\t%d\t%d\t%d\t%s\n", r.ID, name, r.State.Words(), sum.Succeeded, sum.Total(), sum.Failed, sum.Running, sum.Waiting, r.CreatedAt.Local().Format(time.DateTime))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	var names []string
-	for _, r := range in.Releases {
-		names = append(names, fmt.Sprint(r.Number))
+	if _, err := fmt.Fprintf(t.out, "\nReleases that kiosks may show: %s\n", cmp.Or(numbers(in.Releases), "none")); err != nil {
+		return err
 	}
-	_, err := fmt.Fprintf(t.out, "\nReleases that kiosks may show: %s\n", strings.Join(names, ", "))
-	return err
+	if len(in.Lacking) > 0 {
+		_, err := fmt.Fprintf(t.out, "Signed too, but this hub does not have all of them: %s. Publish their bundles again: %s\n",
+			numbers(in.Lacking), c.next("docent gallery publish BUNDLE"))
+		return err
+	}
+	return nil
+}
+
+func numbers(releases []rollout.Release) string {
+	var all []string
+	for _, r := range releases {
+		all = append(all, fmt.Sprint(r.Number))
+	}
+	return strings.Join(all, ", ")
 }
 
 func total(tallies []rollout.Tally) (sum rollout.Tally) {
@@ -212,18 +237,12 @@ func (c rolloutShowCmd) Run(ctx context.Context, t *terminal) error {
 	if inWords, err := t.report(c.JSON, r); err != nil || !inWords {
 		return err
 	}
-	printRollout(t.out, r)
+	c.printRollout(t.out, r)
 	table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nKIOSK\tGROUP\tSTATE\tWHY")
 	for _, m := range r.Kiosks {
-		state := string(m.State)
-		if m.State == rollout.Going && m.BegunAt.IsZero() {
-			state = "told, no answer yet"
-		}
-		if m.Late != "" {
-			state += ", then " + string(m.Late)
-		}
-		fmt.Fprintf(table, "%s/%s\t%s\t%s\t%s\n", m.Kiosk.Site, m.Kiosk.Kiosk, r.Plan.Groups[m.Group].Name, state, strings.Trim(m.Code+": "+m.Detail, ": "))
+		state, why := r.saysOf(m)
+		fmt.Fprintf(table, "%s/%s\t%s\t%s\t%s\n", m.Kiosk.Site, m.Kiosk.Kiosk, r.Plan.Groups[m.Group].Name, state, why)
 	}
 	fmt.Fprintln(table, "\nWHEN\tWHAT\tBY\t")
 	for _, e := range r.History {
@@ -232,9 +251,25 @@ func (c rolloutShowCmd) Run(ctx context.Context, t *terminal) error {
 	return table.Flush()
 }
 
+// saysOf is how far a kiosk is, and why.
+func (r toldRollout) saysOf(m rollout.Member) (state, why string) {
+	state = string(m.State)
+	if m.State == rollout.Going && m.BegunAt.IsZero() {
+		state = "told, no answer yet"
+	}
+	if m.Late != "" && string(m.Late) != state {
+		state += ", then " + string(m.Late)
+	}
+	why = strings.Trim(m.Code+": "+m.Detail, ": ")
+	if slices.Contains(r.Unknown, rollout.Kiosk(m.Kiosk)) {
+		why = strings.TrimPrefix(why+"; this hub does not know this kiosk", "; ")
+	}
+	return state, why
+}
+
 // printRollout says how far a rollout is.
-func printRollout(w io.Writer, r toldRollout) {
-	fmt.Fprintf(w, "Rollout %s of release %s is %s", r.ID, r.Release.ID, r.State)
+func (p hubPage) printRollout(w io.Writer, r toldRollout) {
+	fmt.Fprintf(w, "Rollout %s of release %s is %s", r.ID, r.Release.ID, r.State.Words())
 	if why := inWords(r.Reason); why != "" {
 		fmt.Fprintf(w, ": %s", why)
 	}
@@ -251,7 +286,7 @@ func printRollout(w io.Writer, r toldRollout) {
 				state += fmt.Sprintf(", %d aborted", t.Aborted)
 			}
 		case i == r.Begun && r.State == rollout.Waiting:
-			state = "waits for docent rollout approve"
+			state = "waits for " + p.next("docent rollout approve")
 		}
 		fmt.Fprintf(w, "  %s: %s\n", r.Plan.Groups[i].Name, state)
 	}
@@ -295,7 +330,7 @@ func (c rolloutStartCmd) Run(ctx context.Context, t *terminal) error {
 	if err := c.call(ctx, http.MethodPost, "/api/v1/rollouts", in, &r); err != nil {
 		return err
 	}
-	printRollout(t.out, r)
+	c.printRollout(t.out, r)
 	return nil
 }
 
@@ -314,7 +349,7 @@ func (c rolloutWord) do(ctx context.Context, t *terminal, word, reason string) e
 	if err := c.call(ctx, http.MethodPost, "/api/v1/rollouts/"+id+"/"+word, map[string]any{"by": c.by(), "reason": reason}, &r); err != nil {
 		return err
 	}
-	printRollout(t.out, r)
+	c.printRollout(t.out, r)
 	return nil
 }
 

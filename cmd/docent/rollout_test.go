@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,9 +14,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"docent/localindex/gallery"
 	"docent/localindex/release"
 	"docent/sync/hub"
+	"docent/sync/hub/rollout"
+	"docent/sync/hub/store"
+	"docent/sync/update/trust"
+	"docent/sync/wire"
 )
 
 func TestPlanOfFlags(t *testing.T) {
@@ -67,6 +78,14 @@ groups:
 // TestRolloutCommands leads a rollout from the command line, at a hub that knows of one kiosk by its name only.
 func TestRolloutCommands(t *testing.T) {
 	dir := t.TempDir()
+	known, err := store.Open(t.Context(), filepath.Join(dir, "hub", "hub.db"))
+	if err == nil {
+		err = known.SetPresence(t.Context(), wire.Address{Site: "museum", Kiosk: "kiosk-1"}, wire.Status{State: wire.PresenceReady, TS: time.Now()}, time.Now())
+		err = errors.Join(err, known.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	h, err := hub.New(hub.Config{Dir: filepath.Join(dir, "hub"), MQTTListen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Clear: true})
 	if err != nil {
 		t.Fatal(err)
@@ -100,14 +119,14 @@ func TestRolloutCommands(t *testing.T) {
 			t.Errorf("docent %v: %d\n%s%s\nwant %s", args, code, out, errs, want)
 		}
 	}
-	ok("No release has been rolled out yet", "rollout", "list")
+	ok("No release has been rolled out yet. Publish one: docent gallery publish BUNDLE --hub "+page, "rollout", "list")
 	refused("no release has been rolled out yet", "rollout", "show")
 
 	keys, hubKey := filepath.Join(dir, "keys"), filepath.Join(dir, "hub.pem")
 	if err := download(page+"/api/v1/content/key", hubKey); err != nil {
 		t.Fatal(err)
 	}
-	publish := func(number int, want string, flags ...string) {
+	sign := func(number int) (bundle string) {
 		t.Helper()
 		of := filepath.Join(dir, "release", string(rune('0'+number)))
 		g := &gallery.Gallery{ID: "test", Name: gallery.Localized{"en": "Test"}, Languages: []string{"en"}}
@@ -117,14 +136,19 @@ func TestRolloutCommands(t *testing.T) {
 		if _, err := release.Pack(t.Context(), of, release.Content{Gallery: g, PicturesFrom: dir, Number: number, Created: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
-		bundle := of + "-signed"
+		bundle = of + "-signed"
 		if code, out, errs := docent(t, "gallery", "sign", of, "--keys", keys, "--hub-key", hubKey, "--out", bundle); code != exitDone {
 			t.Fatalf("sign: %d %s%s", code, out, errs)
 		}
+		return bundle
+	}
+	publish := func(number int, want string, flags ...string) {
+		t.Helper()
+		bundle := sign(number)
 		ok(want, append([]string{"gallery", "publish", bundle}, flags...)...)
 	}
-	publish(1, "Kiosks show it as soon as nobody is there. How far it is: docent rollout show r1-")
-	ok(`r1-\w+ +1-\w+ +finished +0 of 0 (?s).*Releases that kiosks may show: 1\n`, "rollout", "list")
+	publish(1, "Kiosks show it as soon as nobody is there. How far it is: docent rollout show r1-\\w+ --hub "+page)
+	ok(`r1-\w+ +1-\w+ +running +0 of 1 (?s).*Releases that kiosks may show: 1\n`, "rollout", "list")
 	refused("percent is 200", "gallery", "publish", dir, "--canary", "200%")
 	publish(2, "The kiosks of its first group show it", "--canary", "museum/kiosk-1", "--approval", "--by", "Ann")
 	out := ok(`is running\.\n +canary: 0 of 1 show it, 0 failed, 1 at it\n +all: has not begun\n`, "rollout", "show")
@@ -133,15 +157,114 @@ func TestRolloutCommands(t *testing.T) {
 			t.Errorf("show does not say %s:\n%s", want, out)
 		}
 	}
-	refused("which is running", "rollout", "approve")
+	for what, args := range map[string][]string{
+		"start":   {"rollout", "start", "--canary", "museum/kiosk-9"},
+		"publish": {"gallery", "publish", filepath.Join(dir, "release", "2-signed"), "--canary", "museum/kiosk-9"},
+	} {
+		if code, _, errs := docent(t, append(args, "--hub", page)...); code == exitDone || !strings.Contains(errs, "does not know the kiosk museum/kiosk-9, and all others would wait for it. It knows museum/kiosk-1.") {
+			t.Errorf("%s with a kiosk that nobody knows: %d %s", what, code, errs)
+		}
+	}
+	refused(" is running; there is nothing to approve.", "rollout", "approve")
 	ok(`is paused: by Bob: tea\.`, "rollout", "pause", "--by", "Bob", "--reason", "tea")
 	ok(`is running`, "rollout", "resume", "--by", "Bob")
 	ok(`is stopped: by Bob: typo`, "rollout", "abort", "--by", "Bob", "--reason", "typo")
-	refused("which is stopped", "rollout", "resume")
+	refused(" is stopped; there is nothing to resume.", "rollout", "resume")
 	ok(`of release 2-\w+ is running`, "rollout", "start", "--canary", "museum/kiosk-1")
 	ok(`of release 1-\w+ is (running|finished)`, "rollout", "back")
-	ok(`"state": "finished"`, "rollout", "show", "--json", "-")
+	ok(`"state": "running"`, "rollout", "show", "--json", "-")
 	ok(`\(back\)`, "rollout", "list")
+	refused("is already published; to roll it out again: docent rollout start --hub "+page, "gallery", "publish", filepath.Join(dir, "release", "2-signed"))
+	refused("is already published; to roll it out again: docent rollout start --number 1 --hub "+page, "gallery", "publish", filepath.Join(dir, "release", "1-signed"))
+	three := sign(3)
+	publish(4, `Note: this hub does not have release 3: there is nothing to go back to. If you have its bundle: docent gallery publish BUNDLE --hub `)
+	ok(`Releases that kiosks may show: 4\nSigned too, but this hub does not have all of them: 3\.`, "rollout", "list")
+	ok(`Release 3-\w+ was published before; its pieces are here now. To roll it out: docent rollout start --number 3 --hub `, "gallery", "publish", three)
+	ok(`Releases that kiosks may show: 3, 4\n$`, "rollout", "list")
+	ok(`of release 3-\w+ is running`, "rollout", "start", "--number", "3")
 	refused("No release of that number", "rollout", "start", "--number", "7")
 	refused("no such rollout", "rollout", "show", "r9-none")
+}
+
+// TestRolloutShowSaysItOnce: what a kiosk said last is told where it differs, and so is a kiosk that was removed.
+func TestRolloutShowSaysItOnce(t *testing.T) {
+	k := func(name string) wire.Address { return wire.Address{Site: "museum", Kiosk: name} }
+	r := toldRollout{
+		Rollout: rollout.Rollout{ID: "r1", Plan: rollout.Everybody(), State: rollout.Stopped},
+		Kiosks: []rollout.Member{
+			{Kiosk: k("a"), State: rollout.Aborted, Late: wire.DeployAborted},
+			{Kiosk: k("b"), State: rollout.Aborted, Late: wire.DeploySuccess},
+			{Kiosk: k("c"), State: rollout.Failure, Code: "health"},
+		},
+		Unknown: []rollout.Kiosk{rollout.Kiosk(k("a")), rollout.Kiosk(k("c"))},
+	}
+	var lines []string
+	for _, m := range r.Kiosks {
+		state, why := r.saysOf(m)
+		lines = append(lines, state+" | "+why)
+	}
+	want := []string{"aborted | this hub does not know this kiosk", "aborted, then success | ", "failure | health; this hub does not know this kiosk"}
+	if diff := cmp.Diff(lines, want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSignRefuses: what cannot be signed is refused before anything is made.
+func TestSignRefuses(t *testing.T) {
+	dir := t.TempDir()
+	var pem bytes.Buffer
+	public, _, err := ed25519.GenerateKey(nil)
+	if err == nil {
+		err = trust.WritePublic(&pem, public)
+	}
+	hubKey := filepath.Join(dir, "hub.pem")
+	if err := errors.Join(err, os.WriteFile(hubKey, pem.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	pack := func(number int) string {
+		t.Helper()
+		of := filepath.Join(dir, fmt.Sprint("release-", number))
+		g := &gallery.Gallery{ID: "test", Name: gallery.Localized{"en": "Test"}, Languages: []string{"en"}}
+		if _, err := release.Pack(t.Context(), of, release.Content{Gallery: g, PicturesFrom: dir, Number: number, Created: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		return of
+	}
+	two, three, keys := pack(2), pack(3), filepath.Join(dir, "keys")
+	broken := pack(4)
+	manifest := filepath.Join(broken, release.ManifestFile)
+	if err := os.WriteFile(manifest, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sign := func(of, keys, out string, more ...string) (int, string) {
+		code, said, errs := docent(t, append([]string{"gallery", "sign", of, "--keys", keys, "--out", out}, more...)...)
+		return code, said + errs
+	}
+	out := filepath.Join(dir, "three")
+	if code, said := sign(three, keys, out, "--hub-key", hubKey); code != exitDone || !strings.Contains(said, "New signing keys are in "+keys) {
+		t.Fatalf("the first: %d %s", code, said)
+	}
+	if code, said := sign(three, keys, out); code != exitDone || strings.Contains(said, "New signing keys") {
+		t.Fatalf("the same again: %d %s", code, said)
+	}
+	wrong := filepath.Join(dir, "kyes")
+	for _, tt := range []struct {
+		name, release, keys, says string
+		more                      []string
+	}{
+		{"mistyped keys", three, wrong, "no keys in " + wrong + "; is that the folder? For the first time add --hub-key hub.pem", nil},
+		{"mistyped keys to rotate", three, wrong, "no keys in", []string{"--rotate"}},
+		{"a lower number", two, keys, "is lower than 3-", nil},
+		{"a broken release", broken, wrong, "manifest", []string{"--hub-key", hubKey}},
+	} {
+		out := filepath.Join(dir, "refused")
+		if code, said := sign(tt.release, tt.keys, out, tt.more...); code == exitDone || !strings.Contains(said, tt.says) {
+			t.Errorf("%s: %d %s", tt.name, code, said)
+		}
+		for _, made := range []string{out, wrong} {
+			if _, err := os.Stat(made); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s left %s: %v", tt.name, made, err)
+			}
+		}
+	}
 }

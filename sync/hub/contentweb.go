@@ -108,7 +108,7 @@ func (h *Hub) putObject(c *fiber.Ctx) error {
 }
 
 // publish answers POST /api/v1/content/release {files, rollout, by}: the metadata that an author signed, by name, and the
-// plan by which kiosks get the release; none is everybody at once.
+// plan by which kiosks get the release; none is everybody at once. One that was published before is answered with {again}.
 func (h *Hub) publish(c *fiber.Ctx) error {
 	var in struct {
 		Files   map[string][]byte `json:"files"`
@@ -130,7 +130,13 @@ func (h *Hub) publish(c *fiber.Ctx) error {
 	if err != nil {
 		return refuseRollout(err)
 	}
+	if err := h.checkNames(c.UserContext(), plan); err != nil {
+		return err
+	}
 	t, err := h.content.Check(in.Files)
+	if known := (*content.KnownError)(nil); errors.As(err, &known) {
+		return h.tellKnown(c, known)
+	}
 	if err != nil {
 		return refusePublish(err)
 	}
@@ -148,11 +154,46 @@ func (h *Hub) publish(c *fiber.Ctx) error {
 	if err := h.rollouts.Publish(c.UserContext(), r.ID); err != nil {
 		return refuseRollout(err)
 	}
-	return c.JSON(fiber.Map{"release_id": t.ReleaseID, "number": t.Number, "rollout": r.ID})
+	_, lacking, err := h.releases()
+	if err != nil {
+		return err
+	}
+	return c.JSON(published{Release: rollout.Release{ID: t.ReleaseID, Number: t.Number}, Rollout: r.ID, Lacking: releaseNames(lacking)})
+}
+
+// published is the answer about a release that an author handed over.
+type published struct {
+	rollout.Release
+	Rollout string `json:"rollout,omitempty"` // none where it was published before
+	// Again says that it was published before and nothing has changed but that the hub has its pieces now; Newest, that it is
+	// the newest of those that are published.
+	Again   bool              `json:"again,omitempty"`
+	Newest  bool              `json:"newest,omitempty"`
+	Lacking []rollout.Release `json:"lacking"` // that kiosks might show if the hub had all of them
+}
+
+// tellKnown answers who hands over a release that was published before.
+func (h *Hub) tellKnown(c *fiber.Ctx, known *content.KnownError) error {
+	if err := h.content.Whole(known.Release); err != nil {
+		return refusePublish(err)
+	}
+	_, lacking, err := h.releases()
+	if err != nil {
+		return err
+	}
+	return c.JSON(published{
+		Release: rollout.Release{ID: known.Release.ReleaseID, Number: known.Release.Number},
+		Again:   true, Newest: known.Newest, Lacking: releaseNames(lacking),
+	})
 }
 
 // refusePublish turns what an author can do something about into an answer.
 func refusePublish(err error) error {
+	for _, plain := range []error{content.ErrOtherKeys, content.ErrOtherHub} {
+		if errors.Is(err, plain) {
+			return fiber.NewError(fiber.StatusConflict, plain.Error())
+		}
+	}
 	if trust.Code(err) != "" || errors.Is(err, content.ErrIncomplete) {
 		return fiber.NewError(fiber.StatusConflict, err.Error())
 	}

@@ -354,6 +354,7 @@ func TestRolloutRequests(t *testing.T) {
 	if code, body := tryAsk(t, h.HTTPAddr(), http.MethodPost, "/api/v1/rollouts", nil); code != http.StatusConflict {
 		t.Errorf("nothing is published: %d %s", code, body)
 	}
+	meet(t, h, "kiosk-1")
 	id := w.publish(h.HTTPAddr(), 2, `{"groups":[{"name":"one","kiosks":["museum/kiosk-1"]},{"name":"all","rest":true}]}`)
 	for _, tt := range []struct {
 		name, method, path, body string
@@ -370,10 +371,12 @@ func TestRolloutRequests(t *testing.T) {
 		{"unknown key", http.MethodPost, "/" + id + "/abort", `{"force":true}`, true, http.StatusBadRequest, "by, reason"},
 		{"long name", http.MethodPost, "/" + id + "/abort", `{"by":"` + strings.Repeat("a", 301) + `"}`, true, http.StatusBadRequest, "one line"},
 		{"two lines", http.MethodPost, "/" + id + "/abort", `{"reason":"a\nb"}`, true, http.StatusBadRequest, "one line"},
-		{"approve what does not wait", http.MethodPost, "/" + id + "/approve", "{}", true, http.StatusConflict, "running"},
+		{"approve what does not wait", http.MethodPost, "/" + id + "/approve", "{}", true, http.StatusConflict, id + " is running; there is nothing to approve.\""},
 		{"resume what is not paused", http.MethodPost, "/" + id + "/resume", "{}", true, http.StatusConflict, "running"},
 		{"back to nothing", http.MethodPost, "/" + id + "/back", "{}", true, http.StatusConflict, "No release before this one may be shown"},
 		{"a bad plan", http.MethodPost, "", `{"plan":{"groups":[]}}`, true, http.StatusBadRequest, "0 groups"},
+		{"a kiosk that nobody knows", http.MethodPost, "", `{"plan":{"groups":[{"name":"one","kiosks":["museum/kiosk-9"]},{"name":"all","rest":true}]}}`, true, http.StatusBadRequest, "does not know the kiosk museum/kiosk-9, and all others would wait for it. It knows museum/kiosk-1."},
+		{"publish to a kiosk that nobody knows", http.MethodPost, "/../content/release", `{"rollout":{"groups":[{"name":"one","kiosks":["museum/kiosk-9","museum/kiosk-8"]}]}}`, true, http.StatusBadRequest, "does not know the kiosks museum/kiosk-9, museum/kiosk-8"},
 		{"a release that is not signed", http.MethodPost, "", `{"number":7}`, true, http.StatusConflict, "No release of that number"},
 		{"publish by a bad plan", http.MethodPost, "/../content/release", `{"rollout":{"groups":[{"name":"x"}]}}`, true, http.StatusBadRequest, "kiosks, percent and rest"},
 	} {
@@ -446,6 +449,7 @@ func TestReleaseFromBeforeRollouts(t *testing.T) {
 	h = startHub(t, Config{Dir: dir})
 	k := w.shower("kiosk-1", h.MQTTAddr())
 	eventually(t, "the kiosk shows it", func() bool { return k.number.Load() == 2 })
+	meet(t, h, "other")
 	w.publish(h.HTTPAddr(), 3, `{"groups":[{"name":"other","kiosks":["museum/other"]},{"name":"all","rest":true}]}`)
 	second := w.shower("kiosk-2", h.MQTTAddr())
 	eventually(t, "a new kiosk shows what was for all", func() bool { return second.number.Load() == 2 })

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -14,6 +16,7 @@ import (
 	"docent/sync/hub/rollout"
 	"docent/sync/hub/store"
 	"docent/sync/update/trust"
+	"docent/sync/wire"
 )
 
 // Bounds of what is told of rollouts.
@@ -21,6 +24,7 @@ const (
 	listedRollouts = 20
 	triedRollouts  = 100 // looked at for how a release did
 	pageTroubled   = 20  // kiosks named on the page
+	namedAlike     = 10  // kiosks named where one is not known
 )
 
 // rolloutView is a rollout with the kiosks of its groups counted.
@@ -28,6 +32,8 @@ type rolloutView struct {
 	rollout.Rollout
 	Tallies []rollout.Tally  `json:"tallies"`
 	Kiosks  []rollout.Member `json:"kiosks,omitempty"`
+	// Unknown are kiosks of it that the hub does not know, SITE/KIOSK: they were named and removed later.
+	Unknown []rollout.Kiosk `json:"unknown,omitempty"`
 }
 
 // Total counts the kiosks of all groups.
@@ -67,18 +73,104 @@ func (h *Hub) rolloutView(ctx context.Context, id string) (rolloutView, error) {
 	return v, err
 }
 
-// listRollouts answers GET /api/v1/rollouts: the newest rollouts, the newest first, and the releases that kiosks may show.
+// listRollouts answers GET /api/v1/rollouts: the newest rollouts, the newest first, the releases that kiosks may show, and
+// those that they might if the hub had all of them.
 func (h *Hub) listRollouts(c *fiber.Ctx) error {
 	views, err := h.rolloutViews(c.UserContext(), listedRollouts)
 	if err != nil {
 		return err
 	}
-	targets, err := h.content.Releases()
+	whole, lacking, err := h.releases()
 	if err != nil {
 		return err
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	return c.JSON(fiber.Map{"rollouts": views, "releases": releaseNames(targets)})
+	return c.JSON(fiber.Map{"rollouts": views, "releases": releaseNames(whole), "lacking": releaseNames(lacking)})
+}
+
+// releases are those that the author lets kiosks show, by number: those that the hub has, and those that it lacks pieces of.
+func (h *Hub) releases() (whole, lacking []trust.Target, err error) {
+	all, err := h.content.Releases()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range all {
+		err := h.content.Whole(t)
+		switch {
+		case err == nil:
+			whole = append(whole, t)
+		case errors.Is(err, content.ErrIncomplete) || trust.Code(err) != "":
+			lacking = append(lacking, t)
+		default:
+			return nil, nil, err
+		}
+	}
+	return whole, lacking, nil
+}
+
+// knownKiosks are those that were heard of or authorised, and not removed since.
+func (h *Hub) knownKiosks(ctx context.Context) ([]wire.Address, error) {
+	kiosks, err := h.store.Kiosks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	certificates, err := h.store.Certificates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[wire.Address]bool{}
+	for _, k := range kiosks {
+		known[wire.Address{Site: k.Site, Kiosk: k.ID}] = true
+	}
+	for _, c := range certificates { // the newest of each kiosk
+		known[c.Kiosk] = c.RevokedAt.IsZero() || c.Reason != wire.RefusedRevoked
+	}
+	out := make([]wire.Address, 0, len(known))
+	for k, is := range known {
+		if is {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+// checkNames refuses a plan that names a kiosk the hub does not know: all other kiosks would wait for it.
+func (h *Hub) checkNames(ctx context.Context, plan rollout.Plan) error {
+	known, err := h.knownKiosks(ctx)
+	if err != nil {
+		return err
+	}
+	unknown := plan.Unknown(known)
+	if len(unknown) == 0 {
+		return nil
+	}
+	said := fmt.Sprintf("This hub does not know the kiosk %s, and all others would wait for it.", nameOf(unknown[0]))
+	if len(unknown) > 1 {
+		said = fmt.Sprintf("This hub does not know the kiosks %s, and all others would wait for them.", namesOf(unknown))
+	}
+	switch alike := rollout.Alike(unknown[0], known, namedAlike); {
+	case len(known) == 0:
+		said += " It knows none yet."
+	case len(alike) == len(known):
+		said += " It knows " + namesOf(alike) + "."
+	default:
+		said += fmt.Sprintf(" Of the %d it knows, these are named most alike: %s.", len(known), namesOf(alike))
+	}
+	return fiber.NewError(fiber.StatusBadRequest, said)
+}
+
+func nameOf(k wire.Address) string { return k.Site + "/" + k.Kiosk }
+
+// namesOf names a few kiosks.
+func namesOf(kiosks []wire.Address) string {
+	names := make([]string, 0, namedAlike+1)
+	for _, k := range kiosks[:min(namedAlike, len(kiosks))] {
+		names = append(names, nameOf(k))
+	}
+	if more := len(kiosks) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 func releaseNames(targets []trust.Target) []rollout.Release {
@@ -94,6 +186,19 @@ func (h *Hub) getRollout(c *fiber.Ctx) error {
 	v, err := h.rolloutView(c.UserContext(), c.Params("id"))
 	if err != nil {
 		return err
+	}
+	known, err := h.knownKiosks(c.UserContext())
+	if err != nil {
+		return err
+	}
+	is := make(map[wire.Address]bool, len(known))
+	for _, k := range known {
+		is[k] = true
+	}
+	for _, m := range v.Kiosks {
+		if !is[m.Kiosk] {
+			v.Unknown = append(v.Unknown, rollout.Kiosk(m.Kiosk))
+		}
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.JSON(v)
@@ -129,6 +234,9 @@ func (h *Hub) postRollout(c *fiber.Ctx) error {
 	plan, err := rollout.DecodePlan(in.Plan)
 	if err != nil {
 		return refuseRollout(err)
+	}
+	if err := h.checkNames(c.UserContext(), plan); err != nil {
+		return err
 	}
 	releases, err := h.content.Releases()
 	if err != nil {
@@ -233,7 +341,10 @@ func (h *Hub) takeBack(c *fiber.Ctx, id, by string) error {
 
 // refuseRollout turns what staff can do something about into an answer.
 func refuseRollout(err error) error {
+	var state *rollout.StateError
 	switch {
+	case errors.As(err, &state):
+		return fiber.NewError(fiber.StatusConflict, state.Error()+".")
 	case errors.Is(err, store.ErrNotFound):
 		return fiber.NewError(fiber.StatusNotFound, "There is no such rollout.")
 	case errors.Is(err, rollout.ErrState):

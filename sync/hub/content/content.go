@@ -22,7 +22,24 @@ import (
 var (
 	ErrObject     = errors.New("it is not the object of that name")
 	ErrIncomplete = errors.New("objects are missing")
+	ErrOtherKeys  = errors.New("it is signed with other keys than this hub's")
+	ErrOtherHub   = errors.New("it names another hub's key: sign it with --hub-key of this hub")
 )
+
+// KnownError is the error of a release that was published before.
+type KnownError struct {
+	Release trust.Target
+	Newest  bool // it is the newest that is published
+	Err     error
+}
+
+// Error says which release it is.
+func (e *KnownError) Error() string {
+	return "release " + e.Release.ReleaseID + " is published already"
+}
+
+// Unwrap returns why what was signed is refused.
+func (e *KnownError) Unwrap() error { return e.Err }
 
 // renewEvery is how often the signature that says what is newest is looked at.
 const renewEvery = time.Hour

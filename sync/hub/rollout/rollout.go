@@ -21,6 +21,19 @@ const (
 	Finished State = "finished"
 )
 
+// Words is the state as staff read it.
+func (s State) Words() string {
+	switch s {
+	case Creating:
+		return "being published"
+	case Waiting:
+		return "waiting for approval"
+	case Ready:
+		return "waiting for its time"
+	}
+	return string(s)
+}
+
 // Over tells whether nothing follows the state.
 func (s State) Over() bool { return s == Stopped || s == Finished }
 
@@ -275,11 +288,20 @@ var ErrConflict = errors.New("another process has changed it")
 // ErrState is the error of something that cannot be done in the state the rollout is in.
 var ErrState = errors.New("not possible now")
 
+// StateError is an ErrState that says what the rollout is, in words for staff.
+type StateError struct{ text string }
+
+// Error says what is wrong.
+func (e *StateError) Error() string { return e.text }
+
+// Is tells that it is an ErrState.
+func (e *StateError) Is(target error) bool { return target == ErrState }
+
 func (r *Rollout) in(what string, possible ...State) error {
 	if slices.Contains(possible, r.State) {
 		return nil
 	}
-	return fmt.Errorf("%s rollout %s, which is %s: %w", what, r.ID, r.State, ErrState)
+	return &StateError{fmt.Sprintf("%s is %s; there is nothing to %s", r.ID, r.State.Words(), what)}
 }
 
 // Publish says that the release can be fetched now.

@@ -243,7 +243,7 @@ func proven(release Release, rollouts []Rollout) bool {
 // it is published.
 func Back(id string, of Rollout, members []Member, to Release, by string, now time.Time) (Rollout, error) {
 	if of.State == Creating {
-		return Rollout{}, fmt.Errorf("take back rollout %s, which is %s: %w", of.ID, of.State, ErrState)
+		return Rollout{}, of.in("take back")
 	}
 	if to.Number >= of.Release.Number {
 		return Rollout{}, fmt.Errorf("take back rollout %s: release %s is not an earlier one: %w", of.ID, to.ID, ErrState)

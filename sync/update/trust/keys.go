@@ -258,6 +258,29 @@ func (a *Author) keep(targets map[string]*metadata.TargetFiles, version int64, n
 	return nil
 }
 
+// Last are the releases that were signed last, by number, the newest last; none where none was.
+func (a *Author) Last() ([]Target, error) {
+	version, err := newest(filepath.Join(a.dir, "metadata"), "targets")
+	if err != nil || version == 0 {
+		return nil, err
+	}
+	data, err := os.ReadFile(a.file(version, "targets"))
+	if err != nil {
+		return nil, fmt.Errorf("read what was signed last: %w", err)
+	}
+	return Named(data)
+}
+
+// Named are the releases that targets metadata names, at least one, by number, the newest last. Its signatures are not looked
+// at: it is for telling people what they hold.
+func Named(targets []byte) ([]Target, error) {
+	m, err := metadata.Targets().FromBytes(targets)
+	if err != nil {
+		return nil, refused("targets.json", err)
+	}
+	return list(m)
+}
+
 // Root is the newest root metadata: what a kiosk is given to trust.
 func (a *Author) Root() ([]byte, error) { return os.ReadFile(a.file(a.version, "root")) }
 
