@@ -41,6 +41,9 @@ func (c ContentConfig) validate(p *settings.Problems) {
 		if err := mirror.Check(c.Mirror); err != nil {
 			p.Add("content.mirror", err.Error())
 		}
+		if err := mirror.CheckCA(c.MirrorCA); err != nil {
+			p.Add("content.mirror_ca", err.Error())
+		}
 	} else if c.MirrorCA != "" {
 		p.Add("content.mirror_ca", "is of use with content.mirror only")
 	}

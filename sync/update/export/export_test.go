@@ -92,6 +92,52 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestFolderOfOthers: a folder with something else in it is refused and left as it was; one that was begun is not.
+func TestFolderOfOthers(t *testing.T) {
+	h := house.New(t)
+	h.Publish(house.Pack(t, 1, 3))
+	set, err := export.Find(t.Context(), h, export.Options{All: true, Now: h.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := strings.Repeat("a", 64)
+	for name, tt := range map[string]struct {
+		files []string
+		good  bool
+	}{
+		"nothing":                   {nil, true},
+		"a mirror that was begun":   {[]string{"objects/" + object, "objects/." + object + ".123", "metadata/1.root.json"}, true},
+		"a mirror and a page":       {[]string{"metadata/1.root.json", "metadata/timestamp.json", "index.html"}, true},
+		"a page":                    {[]string{"index.html"}, false},
+		"objects of something else": {[]string{"objects/chair.obj"}, false},
+		"objects in folders":        {[]string{"objects/ab/cd"}, false},
+		"metadata of photographs":   {[]string{"metadata/louvre.json"}, false},
+		"what a hub publishes from": {[]string{"hub.key", "objects/" + object, "metadata/1.root.json", "metadata/timestamp.json"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, f := range tt.files {
+				path := filepath.Join(dir, filepath.FromSlash(f))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("mine"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := set.WriteFolder(t.Context(), h, dir)
+			if tt.good != (err == nil) || !tt.good && !errors.Is(err, export.ErrForeign) {
+				t.Fatal(err)
+			}
+			if tt.good {
+				return
+			}
+			for _, f := range tt.files {
+				if data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f))); err != nil || string(data) != "mine" {
+					t.Errorf("%s: %s, %v", f, data, err)
+				}
+			}
+		})
+	}
+}
+
 // TestFindRefuses what a kiosk would refuse.
 func TestFindRefuses(t *testing.T) {
 	h, other := house.New(t), house.New(t)

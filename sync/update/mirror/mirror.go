@@ -70,6 +70,15 @@ func Check(address string) error {
 	return err
 }
 
+// CheckCA says what is wrong with a file of certificates, if anything; none ("") is good.
+func CheckCA(file string) error {
+	if file == "" {
+		return nil
+	}
+	_, err := readCA(file)
+	return err
+}
+
 func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {

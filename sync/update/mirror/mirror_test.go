@@ -264,6 +264,9 @@ func TestCertificates(t *testing.T) {
 		if _, err := New(Options{URL: s.URL, CA: ca}); err == nil {
 			t.Errorf("%s was taken", ca)
 		}
+		if err := CheckCA(ca); err == nil || !strings.Contains(err.Error(), ca) {
+			t.Errorf("%s: %v", ca, err)
+		}
 	}
 }
 
