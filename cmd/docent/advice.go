@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"docent/localindex/ingest"
 	"docent/localindex/sample"
 )
@@ -24,7 +26,10 @@ const storeInUse = "Another process is using this Badger database"
 
 // advice is what to do about errors that come from below, where nobody knows of commands and settings; "" for others.
 func advice(err error) string {
+	var database *pgconn.ConnectError
 	switch {
+	case errors.As(err, &database): // before what it is made of
+		return "The database did not let the hub in: see that PostgreSQL runs, and that database (or --to, --from) names its address, user and database."
 	case errors.Is(err, ingest.ErrNotGallery):
 		return "Give the folder that holds one of them; docent gallery new DIR writes one to start from."
 	case errors.Is(err, sample.ErrNotEmpty):

@@ -29,6 +29,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if err := os.WriteFile(config, []byte("data_dir: "+filepath.Join(empty, "hub")+"\nhttp_listen: "+taken.Addr().String()+"\nmqtt_listen: 127.0.0.1:0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	away := filepath.Join(empty, "away.yaml")
+	if err := os.WriteFile(away, []byte("data_dir: "+filepath.Join(empty, "away")+"\nhttp_listen: 127.0.0.1:0\nmqtt_listen: 127.0.0.1:0\ndatabase: postgres://hub@"+nobody+"/docent\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name string
 		args []string
@@ -41,6 +45,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"publish a gallery", []string{"gallery", "publish", full}, "docent gallery sign --out"},
 		{"a hub elsewhere", []string{"emergency", "tell", "--hub", "http://" + nobody}, "--hub http"},
 		{"a kiosk list elsewhere", []string{"hub", "kiosks", "list", "--hub", "http://" + nobody}, "--hub http"},
+		{"a database elsewhere", []string{"hub", "--config", away}, "see that PostgreSQL runs"},
 		{"an address in use", []string{"hub", "--config", config}, "set another address"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,12 @@ import (
 )
 
 func TestExitCodes(t *testing.T) {
+	broken, doubled := filepath.Join(t.TempDir(), "broken.yaml"), filepath.Join(t.TempDir(), "doubled.yaml")
+	for path, text := range map[string]string{broken: "site: [louvre\n", doubled: "site: louvre\nsite: prado\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tests := []struct {
 		name   string
 		args   []string
@@ -23,6 +29,10 @@ func TestExitCodes(t *testing.T) {
 		{"missing flags", []string{"evaluate", "recognition"}, exitUsage, "", "missing flags"},
 		{"folder that is not there", []string{"gallery", "check", "/nowhere"}, exitUsage, "", "/nowhere"},
 		{"configuration that is not there", []string{"kiosk", "--config", "/nowhere.yaml"}, exitUsage, "", "/nowhere.yaml"},
+		{"a kiosk's configuration that is no YAML", []string{"kiosk", "--config", broken}, exitUsage, "", broken},
+		{"a hub's configuration that is no YAML", []string{"hub", "--config", broken}, exitUsage, "", broken},
+		{"a kiosk's setting twice", []string{"kiosk", "--config", doubled}, exitUsage, "", "already defined"},
+		{"a hub's setting twice", []string{"hub", "--config", doubled}, exitUsage, "", "already defined"},
 		{"two cameras", []string{"demo", "--photos", ".", "--camera", "0"}, exitUsage, "", "--camera"},
 	}
 	for _, test := range tests {

@@ -37,6 +37,9 @@ func (c emergencyShowCmd) texts() (map[string]string, error) {
 			texts[language] = text
 		}
 	}
+	if err := (wire.Emergency{Number: 1, Text: texts}).Validate(); err != nil {
+		return nil, fmt.Errorf("--text: %w", err)
+	}
 	return texts, nil
 }
 
@@ -46,7 +49,7 @@ func (c emergencyShowCmd) Run(ctx context.Context, t *terminal) error {
 	}
 	texts, err := c.texts()
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	if err := newHubClient(c.Hub).send(ctx, http.MethodPut, "/emergency", map[string]any{"text": texts}, &told); err != nil {
 		return err

@@ -120,6 +120,7 @@ func TestEmergencyTextsAreNamed(t *testing.T) {
 		{"two languages", []string{"en=Leave by exit 2, please; 1+1=2.", "zh=请离开"}, ""},
 		{"no language", []string{"Please leave"}, "write, for one, --text 'en="},
 		{"no message", []string{"en= "}, "write, for one, --text 'en="},
+		{"a language that is none", []string{"e=Leave"}, `"e" is no language`},
 		{"a language twice", []string{"en=Leave", "en=Stay"}, "given twice for the language en"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,6 +132,14 @@ func TestEmergencyTextsAreNamed(t *testing.T) {
 				t.Errorf("texts %v", texts)
 			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
 				t.Errorf("error %v, want %q in it", err, tt.want)
+			case tt.want != "":
+				args := []string{"emergency", "show"}
+				for _, text := range tt.text {
+					args = append(args, "--text", text)
+				}
+				if code, _, errs := docent(t, args...); code != exitUsage || !strings.Contains(errs, tt.want) {
+					t.Errorf("exit code %d, said %s", code, errs)
+				}
 			}
 		})
 	}

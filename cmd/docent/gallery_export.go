@@ -29,6 +29,9 @@ func (p published) find(ctx context.Context, all bool) (*export.Set, *mirror.Mir
 			return nil, nil, fmt.Errorf("read root of trust: %w", err)
 		}
 	}
+	if err := checkPage(p.Hub); err != nil {
+		return nil, nil, err
+	}
 	source, err := mirror.New(mirror.Options{URL: newHubClient(p.Hub).base + "/api/v1/content/files"})
 	if err != nil {
 		return nil, nil, usageError{fmt.Errorf("--hub: %w", err)}
@@ -36,6 +39,10 @@ func (p published) find(ctx context.Context, all bool) (*export.Set, *mirror.Mir
 	set, err := export.Find(ctx, source, opt)
 	if err != nil {
 		source.Close()
+		if none := askPage(ctx, p.Hub); none != nil {
+			return nil, nil, none
+		}
+		err = noPage(p.Hub, err)
 	}
 	switch {
 	case errors.Is(err, trust.ErrNotFound):

@@ -280,7 +280,7 @@ func (h hubClient) send(ctx context.Context, method, path string, body, out any)
 	if err != nil {
 		return fmt.Errorf("read the hub's answer: %w", err)
 	}
-	if res.StatusCode >= 300 || out != nil && !json.Valid(answer) {
+	if res.StatusCode >= 300 || (out != nil || len(answer) > 0) && !json.Valid(answer) {
 		if err := askPage(ctx, h.base); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -125,11 +126,11 @@ func (c hubRunCmd) Run(ctx context.Context, t *terminal) error {
 	return group.Wait()
 }
 
-// loadSettings reads a configuration; what is wrong with it is a wrong use of the command.
+// loadSettings reads a configuration; what is wrong with it is a wrong use of the command, a file that cannot be read is not.
 func loadSettings[C settings.Config](file string, defaults C) (C, error) {
 	config, err := settings.Load(file, os.Environ(), defaults)
-	var wrong *settings.Error
-	if errors.As(err, &wrong) {
+	var unread *fs.PathError
+	if err != nil && !errors.As(err, &unread) {
 		return config, usageError{err}
 	}
 	return config, err

@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"docent/internal/settings"
 	"docent/sync/hub"
+	"docent/sync/hub/authority"
 	"docent/sync/hub/brokerfiles"
 )
 
@@ -89,6 +94,14 @@ func (c hubBrokerCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(filepath.Join(config.DataDir, "authority", authority.File)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("data_dir %s has no authority, which lets kiosks in: name the hub's settings with --config, or start the hub once, which makes it", config.DataDir)
+	}
+	for _, r := range c.Route {
+		if err := brokerfiles.CheckRoute(r); err != nil {
+			return usageError{fmt.Errorf("--route: %w", err)}
+		}
+	}
 	files := config.files(brokerfiles.Kind(c.Kind), c.Dir)
 	files.At, files.Listen, files.Hub, files.Data = c.At, c.Listen, c.Hub, c.Data
 	files.Server, files.Host, files.Routes = c.Server, c.Host, c.Route
@@ -96,6 +109,6 @@ func (c hubBrokerCmd) Run(ctx context.Context, t *terminal) error {
 	if err := hub.WriteBrokerFiles(ctx, h, files); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "The files for %s are in %s.\n", c.Kind, c.Dir)
-	return nil
+	_, err = fmt.Fprintf(t.out, "The files for %s are in %s. They let in the kiosks of the hub whose data_dir is %s.\n", c.Kind, c.Dir, config.DataDir)
+	return err
 }

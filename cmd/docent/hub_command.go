@@ -18,7 +18,7 @@ type kiosksDoCmd struct {
 	hubPage
 	Kiosk   string        `arg:"" help:"SITE/KIOSK."`
 	Command string        `arg:"" help:"What it is to do: ${commands}." enum:"${commands}"`
-	Value   int           `help:"Of volume and brightness, 0 to 100."`
+	Value   *int          `help:"Of volume and brightness, 0 to 100."`
 	Expires time.Duration `default:"10m" help:"How long it may wait for a kiosk that is away, at most a week."`
 	Wait    time.Duration `default:"30s" help:"How long to wait here for the answer."`
 	Out     string        `help:"Write what comes with the answer to this file: the log as gzip, the screenshot as JPEG." placeholder:"FILE"`
@@ -41,12 +41,36 @@ type askedCommand struct {
 	HasData bool              `json:"has_data"`
 }
 
+// check names the flag that will not do.
+func (c kiosksDoCmd) check() error {
+	takes := c.Command == string(wire.CommandVolume) || c.Command == string(wire.CommandBrightness)
+	switch {
+	case takes && c.Value == nil:
+		return fmt.Errorf("--value is needed with %s, 0 to 100", c.Command)
+	case !takes && c.Value != nil:
+		return fmt.Errorf("--value: %s takes none", c.Command)
+	case takes && (*c.Value < 0 || *c.Value > 100):
+		return fmt.Errorf("--value %d is not within 0 to 100", *c.Value)
+	case c.Expires < time.Second || c.Expires > wire.MaxCommandLife:
+		return fmt.Errorf("--expires %s is not within 1s to %s, a week", c.Expires, wire.MaxCommandLife)
+	case c.Wait < 0:
+		return fmt.Errorf("--wait %s is less than nothing", c.Wait)
+	}
+	return nil
+}
+
 func (c kiosksDoCmd) Run(ctx context.Context, t *terminal) error {
 	kiosk, err := parseKiosk(c.Kiosk)
 	if err != nil {
 		return err
 	}
-	in := map[string]any{"name": c.Command, "value": c.Value, "expires_in_s": int(c.Expires.Seconds())}
+	if err := c.check(); err != nil {
+		return usageError{err}
+	}
+	in := map[string]any{"name": c.Command, "expires_in_s": int(c.Expires.Seconds())}
+	if c.Value != nil {
+		in["value"] = *c.Value
+	}
 	var asked askedCommand
 	if err := c.call(ctx, http.MethodPost, "/api/v1/kiosks/"+kiosk.Site+"/"+kiosk.Kiosk+"/commands", in, &asked); err != nil {
 		return err

@@ -38,6 +38,9 @@ func (p hubPage) call(ctx context.Context, method, path string, in, out any) err
 			return fmt.Errorf("ask the hub: %w", err)
 		}
 	}
+	if err := checkPage(p.Hub); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(p.Hub, "/")+path, &body)
@@ -48,12 +51,17 @@ func (p hubPage) call(ctx context.Context, method, path string, in, out any) err
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the hub (is it running on this machine?): %w", err)
+		return fmt.Errorf("ask the hub (is it running on this machine?): %w", noPage(p.Hub, err))
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxPageAnswer))
 	if err != nil {
 		return fmt.Errorf("ask the hub: %w", err)
+	}
+	if res.StatusCode >= 300 || (out != nil || len(answer) > 0) && !json.Valid(answer) {
+		if err := askPage(ctx, p.Hub); err != nil {
+			return err
+		}
 	}
 	if res.StatusCode >= 300 {
 		var problem struct {
@@ -180,10 +188,13 @@ func (c kiosksRevokeCmd) Run(ctx context.Context, t *terminal) error {
 
 // parseKiosk reads SITE/KIOSK.
 func parseKiosk(s string) (wire.Address, error) {
-	site, kiosk, _ := strings.Cut(s, "/")
+	site, kiosk, ok := strings.Cut(s, "/")
+	if !ok {
+		return wire.Address{}, usageError{fmt.Errorf("kiosk %q has no site: write SITE/KIOSK, such as louvre/k1", s)}
+	}
 	a := wire.Address{Site: site, Kiosk: kiosk}
 	if err := a.Validate(); err != nil {
-		return a, usageError{fmt.Errorf("kiosk %q is not SITE/KIOSK: %w", s, err)}
+		return a, usageError{fmt.Errorf("kiosk %q: write SITE/KIOSK, such as louvre/k1: %w", s, err)}
 	}
 	return a, nil
 }

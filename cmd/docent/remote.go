@@ -46,7 +46,7 @@ func (a *appliance) remote(c kiosk.Config, logs *lastLines) (*commands.Runner, e
 				return commands.Answer{}, nil
 			},
 			wire.CommandVolume: func(_ context.Context, c wire.Command) (commands.Answer, error) {
-				return commands.Answer{Detail: "of what the page reads aloud, until the program starts again"}, a.kiosk.SetVolume(c.Value)
+				return commands.Answer{Detail: fmt.Sprintf("%d %% of what the page reads aloud, until the program starts again", c.Value)}, a.kiosk.SetVolume(c.Value)
 			},
 			wire.CommandRestart: func(ctx context.Context, _ wire.Command) (commands.Answer, error) {
 				if !supervised() {

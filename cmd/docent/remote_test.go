@@ -80,12 +80,12 @@ func TestStaffReachAKioskFromTheHub(t *testing.T) {
 		said string
 	}{
 		{[]string{"sleep"}, exitDone, "Done."},
-		{[]string{"volume", "--value", "30"}, exitDone, "Done."},
+		{[]string{"volume", "--value", "30"}, exitDone, "Done. 30 % of what the page reads aloud"},
 		{[]string{"refresh"}, exitDone, "pages were told"},
-		{[]string{"brightness", "--value", "30"}, exitDone, "Done."},
+		{[]string{"brightness", "--value", "30"}, exitDone, "Done. 30 %"},
 		{[]string{"screenshot"}, exitFailed, "connection refused"}, // its browser is not there yet
 		{[]string{"dance"}, exitUsage, "must be one of"},
-		{[]string{"volume", "--value", "101"}, exitFailed, "value 0 to 100"},
+		{[]string{"volume", "--value", "101"}, exitUsage, "--value 101 is not within 0 to 100"},
 	} {
 		if code, said := hub(tt.args...); code != tt.code || !strings.Contains(said, tt.said) {
 			t.Errorf("%v: %d, %s", tt.args, code, said)

@@ -45,12 +45,12 @@ func (a *appliance) brightness(screen ownScreen) commands.Action {
 	return func(ctx context.Context, c wire.Command) (commands.Answer, error) {
 		by, err := screen.light.Set(ctx, c.Value)
 		if err == nil {
-			return commands.Answer{Detail: "of the screen itself, by " + by}, a.kiosk.SetBrightness(100)
+			return commands.Answer{Detail: fmt.Sprintf("%d %% of the screen itself, by %s", c.Value, by)}, a.kiosk.SetBrightness(100)
 		}
 		if ctx.Err() != nil {
 			return commands.Answer{}, err
 		}
-		return commands.Answer{Detail: fmt.Sprintf("the page dims itself, until the program starts again (%v)", err)}, a.kiosk.SetBrightness(c.Value)
+		return commands.Answer{Detail: fmt.Sprintf("%d %%, as the page dims itself, until the program starts again (%v)", c.Value, err)}, a.kiosk.SetBrightness(c.Value)
 	}
 }
 
