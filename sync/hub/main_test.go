@@ -92,7 +92,10 @@ func faults() bool { return os.Getenv("DOCENT_FAULTS") == "1" }
 
 // runChildHub runs a hub until the process is killed, and prints where it listens.
 func runChildHub(spec string) error {
-	var c struct{ Dir, MQTTListen, HTTPListen, Site, Database string }
+	var c struct {
+		Dir, MQTTListen, HTTPListen, Site, Database string
+		Together                                    bool // others work with its folder
+	}
 	if err := json.Unmarshal([]byte(spec), &c); err != nil {
 		return err
 	}
@@ -100,6 +103,7 @@ func runChildHub(spec string) error {
 	if err != nil {
 		return err
 	}
+	h.alone = !c.Together
 	go func() {
 		<-h.Ready()
 		fmt.Println(h.MQTTAddr())

@@ -290,7 +290,7 @@ func checkOnce(t *testing.T, v rolloutView, all map[string]*shower) {
 // TestTwoHubsShareARollout has two hub processes on one database, each with half of the kiosks: groups begin once, over
 // both, and no kiosk changes twice.
 func TestTwoHubsShareARollout(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { // in one folder
+	t.Run("sqlite", func(t *testing.T) { // in one folder, which hubs refuse elsewhere: the rollout's store stands it all the same
 		dir := t.TempDir()
 		shareRollout(t, []string{dir, dir}, "")
 	})
@@ -314,7 +314,10 @@ func shareRollout(t *testing.T, dirs []string, database string) {
 				}
 			}
 		}
-		startChildHub(t, struct{ Dir, MQTTListen, HTTPListen, Site, Database string }{dir, mqtt[i], pages[i], site, database})
+		startChildHub(t, struct {
+			Dir, MQTTListen, HTTPListen, Site, Database string
+			Together                                    bool
+		}{dir, mqtt[i], pages[i], site, database, true})
 	}
 	w := newMuseum(t, pages[0])
 	all := map[string]*shower{}
