@@ -58,13 +58,13 @@ func TestNoHubsPage(t *testing.T) {
 		page string
 		code int
 	}{
-		"a kiosk":         {kiosk, exitFailed},
-		"a page":          {answers(http.StatusOK, "<!doctype html>"), exitFailed},
-		"a file server":   {answers(http.StatusNotFound, "404 page not found"), exitFailed},
-		"https":           {"https" + strings.TrimPrefix(kiosk, "http"), exitFailed},
-		"nonsense":        {"nonsense", exitUsage},
-		"without scheme":  {"127.0.0.1:8081", exitUsage},
-		"another scheme":  {"mqtt://127.0.0.1:8883", exitUsage},
+		"a kiosk":        {kiosk, exitFailed},
+		"a page":         {answers(http.StatusOK, "<!doctype html>"), exitFailed},
+		"a file server":  {answers(http.StatusNotFound, "404 page not found"), exitFailed},
+		"https":          {"https" + strings.TrimPrefix(kiosk, "http"), exitFailed},
+		"nonsense":       {"nonsense", exitUsage},
+		"without scheme": {"127.0.0.1:8081", exitUsage},
+		"another scheme": {"mqtt://127.0.0.1:8883", exitUsage},
 	}
 	for name, p := range pages {
 		for _, args := range []string{"hub kiosks list", "hub kiosks authorise ACDEFG", "emergency tell", "emergency end", "rollout list", "gallery mirror " + t.TempDir()} {
