@@ -65,7 +65,7 @@ func TestPublishTellsWhatItIs(t *testing.T) {
 		other := startHub(t, Config{Dir: t.TempDir()})
 		return author(t, other)
 	}
-	says("for another hub, before the first", sign(t, foreign(), packRelease(t, 2)), http.StatusConflict, "names another hub's key")
+	says("for another hub, before the first", sign(t, foreign(), packRelease(t, 12)), http.StatusConflict, "names another hub's key")
 
 	keys := filepath.Join(t.TempDir(), "keys")
 	key := func(h running) []byte {
