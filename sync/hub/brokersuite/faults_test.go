@@ -280,6 +280,9 @@ func kill(t testing.TB, cmd *exec.Cmd) {
 // TestWorkerKilled has two processes of the hub share the work, and kills one with -9 in the middle of bursts. The other
 // goes on; the first is started again in the end.
 func TestWorkerKilled(t *testing.T) {
+	if os.Getenv("DOCENT_TEST_DATABASE") == "" {
+		t.Skip("several processes need a database that they share: DOCENT_TEST_DATABASE=postgres")
+	}
 	kills, kiosks, each := 2, 4, 250
 	if faults() {
 		kills, kiosks, each = 10, 10, 500

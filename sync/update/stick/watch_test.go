@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,6 +59,7 @@ type slow struct {
 	ways.Source
 	mu   sync.Mutex
 	gate chan struct{} // nil: all go through
+	done atomic.Int32  // that went through a gate, and have ended
 }
 
 func (s *slow) Fetch(ctx context.Context, req wire.Fetch) (wire.Chunk, error) {
@@ -67,6 +69,7 @@ func (s *slow) Fetch(ctx context.Context, req wire.Fetch) (wire.Chunk, error) {
 	if gate != nil && wire.ValidObject(req.Name) {
 		select {
 		case <-gate:
+			defer s.done.Add(1)
 		case <-ctx.Done():
 			return wire.Chunk{}, ctx.Err()
 		}
@@ -272,6 +275,7 @@ func TestPulledInTheMiddle(t *testing.T) {
 			for range 8 { // some blocks are read
 				k.slow.gate <- struct{}{}
 			}
+			eventually(t, func() bool { return k.slow.done.Load() == 8 }, func() string { return "the blocks are read" })
 			safe := filepath.Join(t.TempDir(), "safe")
 			move(t, path, safe)
 			k.says("the stick was pulled, release 2 is not whole yet")
