@@ -43,24 +43,32 @@ func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pat
 
 var clauseEnd = regexp.MustCompile(`[,.!?;:，。！？；：…\n]+`)
 
+// without is a message less the clauses that drop names, each with what ends it. drop is given a clause as it stands, with
+// what is around it but not what ends it.
+func without(message string, drop func(clause string) bool) string {
+	var kept strings.Builder
+	start := 0
+	keep := func(to, end int) {
+		if !drop(message[start:to]) {
+			kept.WriteString(message[start:end])
+		}
+		start = end
+	}
+	for _, at := range clauseEnd.FindAllStringIndex(message, -1) {
+		keep(at[0], at[1])
+	}
+	keep(len(message), len(message))
+	return kept.String()
+}
+
 // civil takes rude clauses out of a message that also asks something: "You stupid machine, when do you close?" A message
 // that has nothing else stays as it is.
 func civil(question string) string {
 	if courtesyOf(question) != Insult {
 		return question
 	}
-	start, rest := 0, ""
-	keep := func(clause string) {
-		if courtesyOf(clause) != Insult {
-			rest += clause
-		}
-	}
-	for _, at := range clauseEnd.FindAllStringIndex(question, -1) {
-		keep(question[start:at[1]])
-		start = at[1]
-	}
-	keep(question[start:])
-	if rest = strings.TrimSpace(rest); !asksSomething.MatchString(words.Fold(rest)) {
+	rest := strings.TrimSpace(without(question, func(clause string) bool { return courtesyOf(clause) == Insult }))
+	if !asksSomething.MatchString(words.Fold(rest)) {
 		return question
 	}
 	return rest
@@ -74,22 +82,12 @@ var aboutSelf = regexp.MustCompile(`^(and |by the way |btw |hi |hello |hey )*(my
 // withoutAside takes clauses about the visitor out of a message that also asks something: "Who made it, my name is Ada?"
 // It does not touch others.
 func withoutAside(question string) string {
-	var kept strings.Builder
-	found, start := false, 0
-	keep := func(from, to, end int) {
-		clause := strings.TrimSpace(question[from:to])
-		if aboutSelf.MatchString(words.Fold(clause)) {
-			found = true
-			return
-		}
-		kept.WriteString(question[from:end])
-	}
-	for _, at := range clauseEnd.FindAllStringIndex(question, -1) {
-		keep(start, at[0], at[1])
-		start = at[1]
-	}
-	keep(start, len(question), len(question))
-	rest := strings.Trim(kept.String(), " ,，;；:：")
+	found := false
+	rest := strings.Trim(without(question, func(clause string) bool {
+		self := aboutSelf.MatchString(words.Fold(strings.TrimSpace(clause)))
+		found = found || self
+		return self
+	}), " ,，;；:：")
 	if !found || !asksSomething.MatchString(words.Fold(rest)) {
 		return question
 	}

@@ -19,25 +19,17 @@ var ofSelf = regexp.MustCompile(`^(?:and |but |so |hi |hello |hey |sorry |becaus
 // can I touch it?", and says what in them may call for another way to visit: "blind", empty where nothing does. ok is false where
 // there is no such clause.
 func WithoutSelf(question string) (rest, need string, ok bool) {
-	var kept strings.Builder
-	start := 0
-	keep := func(from, to, end int) {
-		clause := words.Fold(strings.TrimSpace(question[from:to]))
-		if (ofSelf.MatchString(clause) || taste.MatchString(clause) && !wishes.MatchString(clause)) && !wants.MatchString(clause) {
-			ok = true
-			if need == "" {
-				need = needs.FindString(clause)
-			}
-			return
+	rest = strings.Trim(without(question, func(clause string) bool {
+		clause = words.Fold(strings.TrimSpace(clause))
+		if !ofSelf.MatchString(clause) && (!taste.MatchString(clause) || wishes.MatchString(clause)) || wants.MatchString(clause) {
+			return false
 		}
-		kept.WriteString(question[from:end])
-	}
-	for _, at := range clauseEnd.FindAllStringIndex(question, -1) {
-		keep(start, at[0], at[1])
-		start = at[1]
-	}
-	keep(start, len(question), len(question))
-	rest = strings.Trim(kept.String(), " ,，;；:：")
+		ok = true
+		if need == "" {
+			need = needs.FindString(clause)
+		}
+		return true
+	}), " ,，;；:：")
 	if !ok || States(rest) && !asksSomething.MatchString(words.Fold(rest)) {
 		return "", "", false
 	}
