@@ -13,49 +13,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"docent/internal/space/smalldisk"
 	"docent/sync/link"
 	"docent/sync/outbox"
 )
-
-// mountSmall mounts a disk of its own in memory, or skips the test where that is not allowed.
-func mountSmall(t *testing.T, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skip("a small disk needs the right to mount a tmpfs:", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-// takeAll takes every free byte of the disk that holds dir, until the returned function gives them back.
-func takeAll(t *testing.T, dir string) (free func()) {
-	t.Helper()
-	path := filepath.Join(dir, "somebody-elses")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for block := make([]byte, 64<<10); len(block) > 0; {
-		if _, err := f.Write(block); errors.Is(err, unix.ENOSPC) {
-			block = block[:len(block)/2]
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // TestHubDiskFull fills the disk of a hub in a process of its own while kiosks send: nothing is acknowledged that is not
 // stored, the hub neither dies nor has to be started again, and with room again everything arrives.
@@ -64,7 +25,7 @@ func TestHubDiskFull(t *testing.T) {
 	if faults() {
 		rounds, kiosks, each = 20, 10, 300
 	}
-	disk := mountSmall(t, "96m")
+	disk := smalldisk.Mount(t, "96m")
 	dir := filepath.Join(disk, "hub")
 	cmd, address := startChildHub(t, struct{ Dir, MQTTListen, HTTPListen, Site string }{dir, "127.0.0.1:0", "127.0.0.1:0", site})
 	var all []*kiosk
@@ -79,7 +40,7 @@ func TestHubDiskFull(t *testing.T) {
 		for _, k := range all {
 			wg.Go(func() { k.record(t, each) })
 		}
-		free := takeAll(t, disk)
+		free := smalldisk.Fill(t, disk)
 		wg.Wait()
 		told += kiosks * each
 		// While it is full the hub refuses; what it acknowledged before is all that it has acknowledged.
@@ -131,7 +92,7 @@ func TestKioskDiskFull(t *testing.T) {
 	if faults() {
 		rounds = 6
 	}
-	disk := mountSmall(t, "256m") // 128 MiB of which have to stay free
+	disk := smalldisk.Mount(t, "256m") // 128 MiB of which have to stay free
 	dir := t.TempDir()
 	h := startHub(t, Config{Dir: dir})
 	address := h.MQTTAddr()
@@ -166,7 +127,7 @@ func TestKioskDiskFull(t *testing.T) {
 			t.Fatal("nothing was taken: the disk was full to begin with")
 		}
 		quiet(t, filepath.Join(disk, "outbox", "store"))
-		free := takeAll(t, disk) // somebody else takes what the kiosk had left
+		free := smalldisk.Fill(t, disk) // somebody else takes what the kiosk had left
 		if _, err := o.Append(context.Background(), "exhibit.seen", nil); !errors.Is(err, outbox.ErrDiskFull) {
 			t.Errorf("on a disk without a byte: %v", err)
 		}

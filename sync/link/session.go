@@ -10,6 +10,7 @@ import (
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
+	"docent/sync/internal/subscribe"
 	"docent/sync/wire"
 )
 
@@ -124,17 +125,8 @@ func (s *session) options(conns *conns, config *tls.Config) (*mqtt.ClientOptions
 func (s *session) subscribe(c mqtt.Client) {
 	token := c.Subscribe(s.l.addr.Commands(), 1, nil)
 	s.ready <- func() error {
-		if !token.WaitTimeout(connectTimeout) {
-			return errors.New("subscribe: no answer")
-		}
-		if err := token.Error(); err != nil {
-			return fmt.Errorf("subscribe: %w", err)
-		}
-		// A refused subscription has a nil error; the broker's answer is in the result.
-		for _, code := range token.(*mqtt.SubscribeToken).Result() {
-			if code > 2 {
-				return fmt.Errorf("subscribe: refused (0x%02x)", code)
-			}
+		if err := subscribe.Wait(token, connectTimeout); err != nil {
+			return err
 		}
 		return s.answer(s.present())
 	}()

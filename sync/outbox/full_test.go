@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"docent/internal/space/smalldisk"
 )
 
 // TestRealFullDisk fills a small disk of its own until Append refuses, with the default limit, and empties it again.
@@ -16,15 +16,7 @@ func TestRealFullDisk(t *testing.T) {
 	if !faults() {
 		t.Skip("needs DOCENT_FAULTS=1 and the right to mount a tmpfs")
 	}
-	disk := t.TempDir()
-	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=256m"); err != nil {
-		t.Skip("cannot mount a tmpfs:", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(disk, 0); err != nil {
-			t.Error(err)
-		}
-	})
+	disk := smalldisk.Mount(t, "256m")
 	dir := filepath.Join(disk, "outbox")
 	o := open(t, dir, func(opt *Options) { opt.MinFree = 0 })
 	data := map[string]string{"a": strings.Repeat("x", 60_000)}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"docent/internal/space"
+	"docent/internal/space/smalldisk"
 	"docent/localindex/release"
 	"docent/sync/wire"
 )
@@ -124,7 +125,7 @@ func TestDiskFillsUp(t *testing.T) {
 			return func() { s.h.mangle = nil; left.Store(1 << 40) }
 		}},
 		{"a disk of its own", func(t *testing.T, s scene, u *Updater) func() {
-			disk := smallDisk(t, "2m")
+			disk := smalldisk.Mount(t, "2m")
 			if err := os.CopyFS(filepath.Join(disk, "content"), os.DirFS(s.k.dir)); err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +136,7 @@ func TestDiskFillsUp(t *testing.T) {
 			s.h.mangle = func(req wire.Fetch, _ *wire.Chunk) {
 				if wire.ValidObject(req.Name) {
 					if n++; n == 3 {
-						free = fillDisk(t, disk)
+						free = smalldisk.Fill(t, disk)
 					}
 				}
 			}
@@ -186,7 +187,7 @@ func TestDiskFillsUp(t *testing.T) {
 // TestDiskFullAtTheStart opens a release that was not kept yet on a disk that cannot note the start: it is shown all the
 // same.
 func TestDiskFullAtTheStart(t *testing.T) {
-	disk := smallDisk(t, "2m")
+	disk := smalldisk.Mount(t, "2m")
 	s := setScene(t, "first")
 	s.kill(t, "saved pause_before_committing", "", "")
 	dir := filepath.Join(disk, "content")
@@ -196,7 +197,7 @@ func TestDiskFullAtTheStart(t *testing.T) {
 	if err := unix.Symlinkat(filepath.Join("releases", s.next), unix.AT_FDCWD, filepath.Join(dir, "current")); err != nil && !errors.Is(err, unix.EEXIST) {
 		t.Fatal(err)
 	}
-	defer fillDisk(t, disk)()
+	defer smalldisk.Fill(t, disk)()
 	store, err := OpenStore(dir, s.k.factory, s.h.clock)
 	if err != nil {
 		t.Fatal(err)

@@ -10,53 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"docent/internal/space"
+	"docent/internal/space/smalldisk"
 	"docent/localindex/release"
 	"docent/sync/update/bundle"
 	"docent/sync/wire"
 )
-
-// smallDisk mounts a disk of its own in memory, or skips the test where that is not allowed.
-func smallDisk(t *testing.T, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skip("a small disk needs the right to mount a tmpfs:", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-// fillDisk takes every free byte of the disk that holds dir, until the returned function gives them back.
-func fillDisk(t *testing.T, dir string) (free func()) {
-	t.Helper()
-	path := filepath.Join(dir, "somebody-elses")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for block := make([]byte, 64<<10); len(block) > 0; {
-		if _, err := f.Write(block); errors.Is(err, unix.ENOSPC) {
-			block = block[:len(block)/2]
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // deployPoints are the durable steps of a deployment, in order.
 var deployPoints = []string{"saved pending", "saved downloading", "saved downloaded", "assembled", "saved verifying",
@@ -69,7 +28,7 @@ func TestDiskFullInEachState(t *testing.T) {
 	for _, from := range []string{"first", "update"} {
 		for _, point := range deployPoints {
 			t.Run(from+"/"+strings.ReplaceAll(point, " ", "_"), func(t *testing.T) {
-				disk := smallDisk(t, "4m")
+				disk := smalldisk.Mount(t, "4m")
 				h := newHouse(t, t.TempDir())
 				k := newKiosk(t, pack(t, 1, 3), h.root())
 				k.dir = filepath.Join(disk, "content")
@@ -85,7 +44,7 @@ func TestDiskFullInEachState(t *testing.T) {
 				var free func()
 				u.s.crash = func(at string) {
 					if at == point && free == nil {
-						free = fillDisk(t, disk)
+						free = smalldisk.Fill(t, disk)
 					}
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -283,7 +242,7 @@ func TestForeignChunks(t *testing.T) {
 
 // TestDiskFullIsFoundBeforehand asks the file system itself: a release that does not fit is not begun.
 func TestDiskFullIsFoundBeforehand(t *testing.T) {
-	disk := smallDisk(t, "1m")
+	disk := smalldisk.Mount(t, "1m")
 	h := newHouse(t, t.TempDir())
 	k := newKiosk(t, pack(t, 1, 3), h.root())
 	k.dir = filepath.Join(disk, "content")

@@ -18,6 +18,7 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
 	"docent/sync/hub/broker"
+	"docent/sync/internal/subscribe"
 	"docent/sync/wire"
 )
 
@@ -237,20 +238,11 @@ func (b *Broker) attach(s *session) {
 // subscribe joins the processes that share what kiosks send. paho runs it in a goroutine of its own.
 func (s *session) subscribe(c mqtt.Client) {
 	token := c.Subscribe("$share/"+s.b.opt.Group+filter, 1, nil)
-	s.ready <- func() error {
-		if !token.WaitTimeout(connectTimeout) {
-			return errors.New("subscribe: no answer")
-		}
-		if err := token.Error(); err != nil {
-			return fmt.Errorf("subscribe: %w", err)
-		}
-		for _, code := range token.(*mqtt.SubscribeToken).Result() {
-			if code > 2 { // a refused subscription has a nil error
-				return fmt.Errorf("subscribe: refused (0x%02x); is this process named in the broker's files?", code)
-			}
-		}
-		return nil
-	}()
+	err := subscribe.Wait(token, connectTimeout)
+	if errors.As(err, new(subscribe.RefusedError)) {
+		err = fmt.Errorf("%w; is this process named in the broker's files?", err)
+	}
+	s.ready <- err
 }
 
 // take hands a message on. It runs in paho's reader and must not block. A message that is not answered comes again with
