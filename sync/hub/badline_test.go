@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -13,8 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"docent/localindex/gallery"
-	"docent/localindex/release"
+	"docent/localindex/release/releasetest"
 	"docent/sync/link"
 	"docent/sync/update"
 	"docent/sync/update/trust"
@@ -24,25 +22,15 @@ import (
 // packNoise makes a release with n pictures of size bytes that no other release has.
 func packNoise(t *testing.T, number, n, size int) string {
 	t.Helper()
-	from := t.TempDir()
-	g := &gallery.Gallery{ID: "test", Name: gallery.Localized{"en": "Test"}, Languages: []string{"en"}}
 	random := rand.NewChaCha8([32]byte{byte(number)})
-	for i := range n {
-		data := make([]byte, size)
-		if _, err := random.Read(data); err != nil {
+	pictures := make([][]byte, n)
+	for i := range pictures {
+		pictures[i] = make([]byte, size)
+		if _, err := random.Read(pictures[i]); err != nil {
 			t.Fatal(err)
 		}
-		file := fmt.Sprintf("%d.png", i)
-		if err := os.WriteFile(filepath.Join(from, file), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		g.Exhibits = append(g.Exhibits, gallery.Exhibit{ID: fmt.Sprint("e", i), Pictures: []gallery.Picture{{File: file}}})
 	}
-	dst := filepath.Join(t.TempDir(), "r")
-	if _, err := release.Pack(t.Context(), dst, release.Content{Gallery: g, PicturesFrom: from, Number: number, Created: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
-	return dst
+	return releasetest.Pack(t, number, time.Now(), pictures)
 }
 
 // asker notes what content is asked for and what comes.

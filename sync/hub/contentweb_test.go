@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -14,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"docent/localindex/gallery"
 	"docent/localindex/release"
+	"docent/localindex/release/releasetest"
 	"docent/sync/link"
 	"docent/sync/outbox"
 	"docent/sync/update"
@@ -27,24 +26,7 @@ import (
 // packRelease makes a release with pictures of 100 kB, one of which differs by number.
 func packRelease(t *testing.T, number int) string {
 	t.Helper()
-	from := t.TempDir()
-	g := &gallery.Gallery{ID: "test", Name: gallery.Localized{"en": "Test"}, Languages: []string{"en"}}
-	for i := range 30 {
-		text := fmt.Sprintf("picture %d ", i)
-		if i == 7 {
-			text = fmt.Sprintf("picture of release %d ", number)
-		}
-		file := fmt.Sprintf("%d.png", i)
-		if err := os.WriteFile(filepath.Join(from, file), bytes.Repeat([]byte(text), 10_000), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		g.Exhibits = append(g.Exhibits, gallery.Exhibit{ID: fmt.Sprint("e", i), Pictures: []gallery.Picture{{File: file}}})
-	}
-	dst := filepath.Join(t.TempDir(), "r")
-	if _, err := release.Pack(t.Context(), dst, release.Content{Gallery: g, PicturesFrom: from, Number: number, Created: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
-	return dst
+	return releasetest.Pack(t, number, time.Now(), releasetest.Pictures(number, 30, 10_000, 7))
 }
 
 // signed is a release as an author hands it over.

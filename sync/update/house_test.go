@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"docent/localindex/gallery"
 	"docent/localindex/release"
+	"docent/localindex/release/releasetest"
 	"docent/sync/update/bundle"
 	"docent/sync/update/trust"
 	"docent/sync/wire"
@@ -26,32 +26,11 @@ var epoch = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 // pack makes a release with n pictures of 20 kB, those named in change with other bytes, and from 40 on a large file.
 func pack(t testing.TB, number, n int, change ...int) string {
 	t.Helper()
-	from := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(from, "pictures"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	g := &gallery.Gallery{ID: "test", Name: gallery.Localized{"en": "Test"}, Languages: []string{"en"}}
-	for i := range n {
-		text := fmt.Sprintf("picture %d ", i)
-		if slices.Contains(change, i) {
-			text = fmt.Sprintf("changed %d in %d ", i, number)
-		}
-		file := fmt.Sprintf("pictures/%d.png", i)
-		if err := os.WriteFile(filepath.Join(from, file), bytes.Repeat([]byte(text), 2000), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		g.Exhibits = append(g.Exhibits, gallery.Exhibit{ID: fmt.Sprint("e", i), Pictures: []gallery.Picture{{File: file}}})
-	}
 	var parts []release.Part
 	if n >= 40 {
 		parts = append(parts, large{})
 	}
-	dst := filepath.Join(t.TempDir(), "r")
-	_, err := release.Pack(t.Context(), dst, release.Content{Gallery: g, PicturesFrom: from, Number: number, Created: epoch, Parts: parts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dst
+	return releasetest.Pack(t, number, epoch, releasetest.Pictures(number, n, 2000, change...), parts...)
 }
 
 // large is a file of more than one chunk.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"docent/localindex/gallery"
 	"docent/localindex/release"
+	"docent/localindex/release/releasetest"
 	"docent/sync/command"
 	"docent/sync/hub/store"
 	"docent/sync/link"
@@ -29,24 +29,7 @@ import (
 // pack makes a release of 10 pictures, one of which is its own.
 func pack(t *testing.T, number int) string {
 	t.Helper()
-	from := t.TempDir()
-	g := &gallery.Gallery{ID: "test", Name: gallery.Localized{"en": "Test"}, Languages: []string{"en"}}
-	for i := range 10 {
-		text := fmt.Sprintf("picture %d ", i)
-		if i == 7 {
-			text = fmt.Sprintf("picture of release %d ", number)
-		}
-		file := fmt.Sprintf("%d.png", i)
-		if err := os.WriteFile(filepath.Join(from, file), bytes.Repeat([]byte(text), 10_000), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		g.Exhibits = append(g.Exhibits, gallery.Exhibit{ID: fmt.Sprint("e", i), Pictures: []gallery.Picture{{File: file}}})
-	}
-	dst := filepath.Join(t.TempDir(), "r")
-	if _, err := release.Pack(t.Context(), dst, release.Content{Gallery: g, PicturesFrom: from, Number: number, Created: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
-	return dst
+	return releasetest.Pack(t, number, time.Now(), releasetest.Pictures(number, 10, 10_000, 7))
 }
 
 // ask sends the hub's page a request and decodes the answer, if out is not nil.

@@ -148,24 +148,11 @@ func TestBrokerRestarts(t *testing.T) {
 			all = append(all, h.startKiosk(i, ids[i], t.TempDir()))
 		}
 		for i := range restarts {
-			before := make([]uint64, len(all))
-			var wg sync.WaitGroup
-			for j, k := range all {
-				before[j] = k.State().AckedSeq
-				wg.Go(func() { k.record(t, each) })
-			}
-			until(t, "something is acknowledged", func() bool {
-				for j, k := range all {
-					if k.State().AckedSeq > before[j] {
-						return true
-					}
-				}
-				return false
-			})
+			recorded := recordAtOnce(t, all, each)
 			h.stop(i%2 == 1)
 			h.believed(all)
 			h.start()
-			wg.Wait()
+			recorded()
 		}
 		for _, k := range all {
 			k.drained(t)
@@ -297,24 +284,11 @@ func TestWorkerKilled(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(3, 4))
 		for range kills {
-			before := make([]uint64, len(all))
-			var wg sync.WaitGroup
-			for j, k := range all {
-				before[j] = k.State().AckedSeq
-				wg.Go(func() { k.record(t, each) })
-			}
-			until(t, "something is acknowledged", func() bool {
-				for j, k := range all {
-					if k.State().AckedSeq > before[j] {
-						return true
-					}
-				}
-				return false
-			})
+			recorded := recordAtOnce(t, all, each)
 			time.Sleep(time.Duration(rng.IntN(50)) * time.Millisecond)
 			kill(t, victim)
 			h.believed(all)
-			wg.Wait()
+			recorded()
 			began := time.Now()
 			for _, k := range all { // by the other one alone
 				k.drained(t)
@@ -329,6 +303,27 @@ func TestWorkerKilled(t *testing.T) {
 			}
 		}
 	})
+}
+
+// recordAtOnce lets all kiosks record, and returns when something of it is acknowledged; recorded waits until all is told
+// durable.
+func recordAtOnce(t *testing.T, all []*kiosk, each int) (recorded func()) {
+	t.Helper()
+	before := make([]uint64, len(all))
+	var wg sync.WaitGroup
+	for j, k := range all {
+		before[j] = k.State().AckedSeq
+		wg.Go(func() { k.record(t, each) })
+	}
+	until(t, "something is acknowledged", func() bool {
+		for j, k := range all {
+			if k.State().AckedSeq > before[j] {
+				return true
+			}
+		}
+		return false
+	})
+	return wg.Wait
 }
 
 // TestHubAway lets kiosks record while no process of the hub runs. What waits at the broker, and what had no room there,

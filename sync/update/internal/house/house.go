@@ -2,20 +2,16 @@
 package house
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"docent/localindex/gallery"
-	"docent/localindex/release"
+	"docent/localindex/release/releasetest"
 	"docent/sync/update/bundle"
 	"docent/sync/update/trust"
 	"docent/sync/wire"
@@ -27,27 +23,7 @@ var Epoch = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 // Pack makes a release with n pictures of about 20 kB, those named in change with other bytes, and returns its folder.
 func Pack(t testing.TB, number, n int, change ...int) string {
 	t.Helper()
-	from := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(from, "pictures"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	g := &gallery.Gallery{ID: "test", Name: gallery.Localized{"en": "Test"}, Languages: []string{"en"}}
-	for i := range n {
-		text := fmt.Sprintf("picture %d ", i)
-		if slices.Contains(change, i) {
-			text = fmt.Sprintf("changed %d in %d ", i, number)
-		}
-		file := fmt.Sprintf("pictures/%d.png", i)
-		if err := os.WriteFile(filepath.Join(from, file), bytes.Repeat([]byte(text), 2000), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		g.Exhibits = append(g.Exhibits, gallery.Exhibit{ID: fmt.Sprint("e", i), Pictures: []gallery.Picture{{File: file}}})
-	}
-	dst := filepath.Join(t.TempDir(), "r")
-	if _, err := release.Pack(t.Context(), dst, release.Content{Gallery: g, PicturesFrom: from, Number: number, Created: Epoch}); err != nil {
-		t.Fatal(err)
-	}
-	return dst
+	return releasetest.Pack(t, number, Epoch, releasetest.Pictures(number, n, 2000, change...))
 }
 
 // House has its keys and all that it published in one folder. It answers as a hub does.
