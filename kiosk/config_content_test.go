@@ -2,15 +2,11 @@ package kiosk
 
 import (
 	"encoding/pem"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"docent/internal/settings"
 )
 
 func TestContentConfig(t *testing.T) {
@@ -36,19 +32,7 @@ func TestContentConfig(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := DefaultConfig()
 			c.Content = tt.content
-			err := c.Validate()
-			var told *settings.Error
-			if (err != nil) != (len(tt.want) > 0) || err != nil && !errors.As(err, &told) {
-				t.Fatalf("error is %v", err)
-			}
-			if told != nil && len(told.Problems) != len(tt.want) {
-				t.Errorf("problems are %q, want %q", told.Problems, tt.want)
-			}
-			for _, want := range tt.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %v does not name %s", err, want)
-				}
-			}
+			wantProblems(t, c, tt.want)
 		})
 	}
 }

@@ -1,11 +1,7 @@
 package kiosk
 
 import (
-	"errors"
-	"strings"
 	"testing"
-
-	"docent/internal/settings"
 )
 
 func TestSearchConfig(t *testing.T) {
@@ -24,19 +20,7 @@ func TestSearchConfig(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := DefaultConfig()
 			c.Search = tt.search
-			err := c.Validate()
-			var told *settings.Error
-			if (err != nil) != (len(tt.want) > 0) || err != nil && !errors.As(err, &told) {
-				t.Fatalf("error is %v", err)
-			}
-			if told != nil && len(told.Problems) != len(tt.want) {
-				t.Errorf("problems are %q, want %q", told.Problems, tt.want)
-			}
-			for _, want := range tt.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %v does not name %s", err, want)
-				}
-			}
+			wantProblems(t, c, tt.want)
 		})
 	}
 }

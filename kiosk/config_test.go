@@ -24,6 +24,24 @@ func writeConfig(t testing.TB, text string) string {
 	return path
 }
 
+// wantProblems checks that a configuration has as many problems as want, and names each.
+func wantProblems(t *testing.T, c Config, want []string) {
+	t.Helper()
+	err := c.Validate()
+	var told *settings.Error
+	if (err != nil) != (len(want) > 0) || err != nil && !errors.As(err, &told) {
+		t.Fatalf("error is %v", err)
+	}
+	if told != nil && len(told.Problems) != len(want) {
+		t.Errorf("problems are %q, want %q", told.Problems, want)
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("error %v does not name %s", err, w)
+		}
+	}
+}
+
 func TestDefaultConfigIsValid(t *testing.T) {
 	if err := DefaultConfig().Validate(); err != nil {
 		t.Error(err)

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -21,14 +19,7 @@ func TestBenchSync(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit code %d: %s", code, errOut.String())
 	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r fleet.Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
+	r, b := fleetReport(t, file)
 	if r.Events != 440 || r.Lost == nil || *r.Lost != 0 || r.Duplicated == nil || *r.Duplicated != 0 || r.Unacknowledged != 0 {
 		t.Errorf("report %s", b)
 	}

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
-
-	"docent/sync/fleet"
 )
 
 // TestDrainsWithinMemory sends what a kiosk has kept while it was alone, in a process of its own whose memory is bounded: a
@@ -29,14 +26,7 @@ func TestDrainsWithinMemory(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r fleet.Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
+	r, b := fleetReport(t, file)
 	if r.Events != events+20 || r.Unacknowledged != 0 || r.Lost == nil || *r.Lost != 0 || *r.Duplicated != 0 {
 		t.Errorf("report %s", b)
 	}

@@ -41,15 +41,21 @@ func TestFleetAgainstAHub(t *testing.T) {
 	if code := run(ctx, args, &out, &errOut); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, errOut.String())
 	}
+	r, b := fleetReport(t, file)
+	if r.Events != 30 || r.Lost == nil || *r.Lost != 0 || *r.Duplicated != 0 || r.Unacknowledged != 0 || r.Cost.Steady.Hub != nil || r.Reconnect != nil {
+		t.Errorf("report %s", b)
+	}
+}
+
+// fleetReport reads what a fleet's command wrote, and the same as it stands in the file.
+func fleetReport(t *testing.T, file string) (r fleet.Report, b []byte) {
+	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r fleet.Report
 	if err := json.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Events != 30 || r.Lost == nil || *r.Lost != 0 || *r.Duplicated != 0 || r.Unacknowledged != 0 || r.Cost.Steady.Hub != nil || r.Reconnect != nil {
-		t.Errorf("report %s", b)
-	}
+	return r, b
 }
