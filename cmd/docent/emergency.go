@@ -21,7 +21,7 @@ type emergencyCmd struct {
 
 type emergencyShowCmd struct {
 	Text []string `required:"" sep:"none" help:"The message in one language, once for each: --text 'en=Please leave the building.'" placeholder:"LANGUAGE=MESSAGE"`
-	Hub  string   `default:"http://127.0.0.1:8081" help:"Address of the hub's page."`
+	hubPage
 }
 
 // texts are the messages by language.
@@ -51,7 +51,7 @@ func (c emergencyShowCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if err := newHubClient(c.Hub).send(ctx, http.MethodPut, "/emergency", map[string]any{"text": texts}, &told); err != nil {
+	if err := c.send(ctx, http.MethodPut, "/emergency", map[string]any{"text": texts}, &told); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(t.out, "Sent to %s. Those that are away show it as soon as they are back. End it with: docent emergency end\n", count(told.Kiosks, "kiosk"))
@@ -59,11 +59,11 @@ func (c emergencyShowCmd) Run(ctx context.Context, t *terminal) error {
 }
 
 type emergencyEndCmd struct {
-	Hub string `default:"http://127.0.0.1:8081" help:"Address of the hub's page."`
+	hubPage
 }
 
 func (c emergencyEndCmd) Run(ctx context.Context, t *terminal) error {
-	if err := newHubClient(c.Hub).send(ctx, http.MethodDelete, "/emergency", nil, nil); err != nil {
+	if err := c.send(ctx, http.MethodDelete, "/emergency", nil, nil); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(t.out, "No message is shown any more.")
@@ -71,14 +71,14 @@ func (c emergencyEndCmd) Run(ctx context.Context, t *terminal) error {
 }
 
 type emergencyTellCmd struct {
-	Hub string `default:"http://127.0.0.1:8081" help:"Address of the hub's page."`
+	hubPage
 }
 
 func (c emergencyTellCmd) Run(ctx context.Context, t *terminal) error {
 	var shown struct {
 		Text map[string]string `json:"text"`
 	}
-	if err := newHubClient(c.Hub).send(ctx, http.MethodGet, "/emergency", nil, &shown); err != nil {
+	if err := c.send(ctx, http.MethodGet, "/emergency", nil, &shown); err != nil {
 		return err
 	}
 	if len(shown.Text) == 0 {

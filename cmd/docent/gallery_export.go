@@ -16,7 +16,7 @@ import (
 
 // published is where to read what a hub publishes.
 type published struct {
-	Hub  string `default:"http://127.0.0.1:8081" help:"Address of the hub's page."`
+	hubPage
 	Root string `help:"Root metadata to verify with, as kiosks have it; without one, the hub's first." type:"existingfile" placeholder:"FILE"`
 }
 
@@ -32,7 +32,7 @@ func (p published) find(ctx context.Context, all bool) (*export.Set, *mirror.Mir
 	if err := checkPage(p.Hub); err != nil {
 		return nil, nil, err
 	}
-	source, err := mirror.New(mirror.Options{URL: newHubClient(p.Hub).base + "/api/v1/content/files"})
+	source, err := mirror.New(mirror.Options{URL: p.address("/api/v1/content/files")})
 	if err != nil {
 		return nil, nil, usageError{fmt.Errorf("--hub: %w", err)}
 	}

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"docent/localindex/release"
@@ -146,7 +142,7 @@ func (c galleryPublishCmd) Run(ctx context.Context, t *terminal) error {
 			names = append(names, o.Name())
 		}
 	}
-	h := newHubClient(c.Hub)
+	h := c.hubPage
 	var lacks struct {
 		Missing []string `json:"missing"`
 	}
@@ -239,66 +235,4 @@ func readMetadata(dir string) (map[string][]byte, error) {
 		}
 	}
 	return files, nil
-}
-
-// hubClient speaks to a hub's page.
-type hubClient struct{ base string }
-
-func newHubClient(page string) hubClient { return hubClient{strings.TrimSuffix(page, "/")} }
-
-// requestTimeout is for one request; an object has at most 32 MiB.
-const requestTimeout = 2 * time.Minute
-
-// send sends bytes, or anything else as JSON, and reads the answer into out where it is not nil.
-func (h hubClient) send(ctx context.Context, method, path string, body, out any) error {
-	if err := checkPage(h.base); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	data, raw := body.([]byte)
-	if !raw {
-		var err error
-		if data, err = json.Marshal(body); err != nil {
-			return fmt.Errorf("ask the hub: %w", err)
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, method, h.base+"/api/v1"+path, bytes.NewReader(data))
-	if err != nil {
-		return fmt.Errorf("ask the hub: %w", err)
-	}
-	req.Header.Set("Docent-Publish", "1")
-	if !raw {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("ask the hub: %w", noPage(h.base, err))
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
-	if err != nil {
-		return fmt.Errorf("read the hub's answer: %w", err)
-	}
-	if res.StatusCode >= 300 || (out != nil || len(answer) > 0) && !json.Valid(answer) {
-		if err := askPage(ctx, h.base); err != nil {
-			return err
-		}
-	}
-	if res.StatusCode >= 300 {
-		var problem struct {
-			Detail string `json:"detail"`
-		}
-		if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
-			problem.Detail = res.Status
-		}
-		return errors.New("the hub refused: " + problem.Detail)
-	}
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("read the hub's answer: %w", err)
-	}
-	return nil
 }

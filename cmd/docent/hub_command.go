@@ -102,7 +102,7 @@ func (c kiosksDoCmd) Run(ctx context.Context, t *terminal) error {
 			return err
 		}
 	default:
-		said += "\nWhat came with it is at " + strings.TrimRight(c.Hub, "/") + data + "; --out FILE writes it to a file."
+		said += "\nWhat came with it is at " + c.address(data) + "; --out FILE writes it to a file."
 	}
 	_, err = fmt.Fprintln(t.out, said)
 	return err
@@ -112,7 +112,7 @@ func (c kiosksDoCmd) Run(ctx context.Context, t *terminal) error {
 func (p hubPage) fetch(ctx context.Context, path, file string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.Hub, "/")+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address(path), nil)
 	if err != nil {
 		return fmt.Errorf("fetch what came: %w", err)
 	}

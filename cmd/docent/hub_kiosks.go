@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"text/tabwriter"
@@ -20,65 +16,6 @@ type hubKiosksCmd struct {
 	Authorise kiosksAuthoriseCmd `cmd:"" help:"Give the kiosk that shows a code its certificate."`
 	Revoke    kiosksRevokeCmd    `cmd:"" help:"End a kiosk's certificate and its connection."`
 	Do        kiosksDoCmd        `cmd:"" help:"Ask a kiosk for something, and wait for its answer."`
-}
-
-// hubPage is where the running hub on this machine is asked.
-type hubPage struct {
-	Hub string `default:"http://127.0.0.1:8081" help:"Address of the hub's page on this machine." placeholder:"URL"`
-}
-
-// maxPageAnswer is how much of the hub's answer is read.
-const maxPageAnswer = 16 << 20
-
-// call asks the hub and decodes its answer into out, if there is one. What the hub refuses is told in its own words.
-func (p hubPage) call(ctx context.Context, method, path string, in, out any) error {
-	var body bytes.Buffer
-	if in != nil {
-		if err := json.NewEncoder(&body).Encode(in); err != nil {
-			return fmt.Errorf("ask the hub: %w", err)
-		}
-	}
-	if err := checkPage(p.Hub); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(p.Hub, "/")+path, &body)
-	if err != nil {
-		return usageError{fmt.Errorf("--hub: %w", err)}
-	}
-	req.Header.Set("Docent-Publish", "1")
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("ask the hub (is it running on this machine?): %w", noPage(p.Hub, err))
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, maxPageAnswer))
-	if err != nil {
-		return fmt.Errorf("ask the hub: %w", err)
-	}
-	if res.StatusCode >= 300 || (out != nil || len(answer) > 0) && !json.Valid(answer) {
-		if err := askPage(ctx, p.Hub); err != nil {
-			return err
-		}
-	}
-	if res.StatusCode >= 300 {
-		var problem struct {
-			Detail string `json:"detail"`
-		}
-		if json.Unmarshal(answer, &problem) == nil && problem.Detail != "" {
-			return errors.New(problem.Detail)
-		}
-		return fmt.Errorf("ask the hub: %s", res.Status)
-	}
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("read the hub's answer: %w", err)
-	}
-	return nil
 }
 
 type kiosksListCmd struct {
