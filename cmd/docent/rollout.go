@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"docent/sync/hub/rollout"
+	"docent/sync/wire"
 )
 
 type rolloutCmd struct {
@@ -126,9 +127,10 @@ func (a asked) by() string {
 // toldRollout is what the hub tells of a rollout.
 type toldRollout struct {
 	rollout.Rollout
-	Tallies []rollout.Tally  `json:"tallies"`
-	Kiosks  []rollout.Member `json:"kiosks"`
-	Unknown []rollout.Kiosk  `json:"unknown"` // of Kiosks, those that the hub does not know
+	Tallies []rollout.Tally               `json:"tallies"`
+	Kiosks  []rollout.Member              `json:"kiosks"`
+	Unknown []rollout.Kiosk               `json:"unknown"`         // of Kiosks, those that the hub does not know
+	Doing   map[rollout.Kiosk]wire.Deploy `json:"doing,omitempty"` // of Kiosks, what those that are at it said last
 }
 
 // next is a command to type next, for the same hub.
@@ -261,10 +263,25 @@ func (r toldRollout) saysOf(m rollout.Member) (state, why string) {
 		state += ", then " + string(m.Late)
 	}
 	why = strings.Trim(m.Code+": "+m.Detail, ": ")
+	if d, ok := r.Doing[rollout.Kiosk(m.Kiosk)]; ok {
+		why = doing(d)
+	}
 	if slices.Contains(r.Unknown, rollout.Kiosk(m.Kiosk)) {
 		why = strings.TrimPrefix(why+"; this hub does not know this kiosk", "; ")
 	}
 	return state, why
+}
+
+// doing says what a kiosk is at, and what it waits for.
+func doing(d wire.Deploy) string {
+	said := strings.ReplaceAll(string(d.Status), "_", " ")
+	switch {
+	case d.Status == wire.DeployPauseBeforeInstall:
+		said = "waits until nobody is there"
+	case d.Status == wire.DeployDownloading && d.Of > 0:
+		said = fmt.Sprintf("%s, %d %%", said, 100*d.Done/d.Of)
+	}
+	return strings.TrimSuffix(said+": "+strings.Trim(d.Code+": "+d.Detail, ": "), ": ")
 }
 
 // printRollout says how far a rollout is.

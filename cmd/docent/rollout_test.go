@@ -195,6 +195,14 @@ func TestRolloutShowSaysItOnce(t *testing.T) {
 			{Kiosk: k("a"), State: rollout.Aborted, Late: wire.DeployAborted},
 			{Kiosk: k("b"), State: rollout.Aborted, Late: wire.DeploySuccess},
 			{Kiosk: k("c"), State: rollout.Failure, Code: "health"},
+			{Kiosk: k("d"), State: rollout.Going, BegunAt: time.Now()},
+			{Kiosk: k("e"), State: rollout.Going, BegunAt: time.Now()},
+			{Kiosk: k("f"), State: rollout.Going, BegunAt: time.Now()},
+		},
+		Doing: map[rollout.Kiosk]wire.Deploy{
+			rollout.Kiosk(k("d")): {Status: wire.DeployPauseBeforeInstall},
+			rollout.Kiosk(k("e")): {Status: wire.DeployDownloading, Done: 30, Of: 120},
+			rollout.Kiosk(k("f")): {Status: wire.DeployPending, Code: "hours", Detail: "waits for 22:00"},
 		},
 		Unknown: []rollout.Kiosk{rollout.Kiosk(k("a")), rollout.Kiosk(k("c"))},
 	}
@@ -203,7 +211,8 @@ func TestRolloutShowSaysItOnce(t *testing.T) {
 		state, why := r.saysOf(m)
 		lines = append(lines, state+" | "+why)
 	}
-	want := []string{"aborted | this hub does not know this kiosk", "aborted, then success | ", "failure | health; this hub does not know this kiosk"}
+	want := []string{"aborted | this hub does not know this kiosk", "aborted, then success | ", "failure | health; this hub does not know this kiosk",
+		"running | waits until nobody is there", "running | downloading, 25 %", "running | pending: hours: waits for 22:00"}
 	if diff := cmp.Diff(lines, want); diff != "" {
 		t.Error(diff)
 	}

@@ -98,6 +98,10 @@ func TestAbortIsFinal(t *testing.T) {
 		v := told(t, h.HTTPAddr(), id)
 		return v.Tallies[0].Succeeded == 1 && !slices.ContainsFunc(v.Kiosks, func(m rollout.Member) bool { return m.BegunAt.IsZero() })
 	})
+	eventually(t, "the hub says what the two wait for, and nothing of the third", func() bool {
+		doing := told(t, h.HTTPAddr(), id).Doing
+		return len(doing) == 2 && doing[rollout.Kiosk{Site: site, Kiosk: "kiosk-0"}].Status == wire.DeployPauseBeforeInstall
+	})
 	away.cut()
 	ask(t, h.HTTPAddr(), http.MethodPost, "/api/v1/rollouts/"+id+"/abort", map[string]string{"by": "bob", "reason": "typo in room 3"})
 	eventually(t, "the waiting kiosk has heard of it", func() bool { return waiting.update.State().Status == wire.DeployAborted })

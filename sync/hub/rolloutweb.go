@@ -34,6 +34,8 @@ type rolloutView struct {
 	Kiosks  []rollout.Member `json:"kiosks,omitempty"`
 	// Unknown are kiosks of it that the hub does not know, SITE/KIOSK: they were named and removed later.
 	Unknown []rollout.Kiosk `json:"unknown,omitempty"`
+	// Doing is what kiosks of it that are at it said last: fetching, or waiting until nobody is there.
+	Doing map[rollout.Kiosk]wire.Deploy `json:"doing,omitempty"`
 }
 
 // Total counts the kiosks of all groups.
@@ -195,9 +197,17 @@ func (h *Hub) getRollout(c *fiber.Ctx) error {
 	for _, k := range known {
 		is[k] = true
 	}
+	said, err := h.store.Deployments(c.UserContext())
+	if err != nil {
+		return err
+	}
+	v.Doing = map[rollout.Kiosk]wire.Deploy{}
 	for _, m := range v.Kiosks {
 		if !is[m.Kiosk] {
 			v.Unknown = append(v.Unknown, rollout.Kiosk(m.Kiosk))
+		}
+		if d, ok := said[m.Kiosk]; ok && m.State == rollout.Going && d.Deployment == v.ID {
+			v.Doing[rollout.Kiosk(m.Kiosk)] = d
 		}
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
